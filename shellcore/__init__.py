@@ -1,0 +1,1 @@
+"""Physics of thin sheets and shells."""

@@ -1,0 +1,109 @@
+"""Linear solvers: the only file that imports scipy.sparse.linalg."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+
+import numpy as np
+from scipy.sparse import csc_matrix
+from scipy.sparse.linalg import splu
+
+from .types import Bools, Floats, Ints, Sparse
+
+
+class Factor:
+    """A direct factorisation of a sparse symmetric matrix, used for many right-hand sides.
+
+    SuperLU with a symmetric minimum-degree order and no pivoting: on symmetric matrices U's diagonal
+    then carries the signs of the eigenvalues (Sylvester), so `negative_pivots` is the inertia.
+    """
+
+    def __init__(self, matrix: Sparse) -> None:
+        self.size = matrix.shape[0]
+        self._lu = splu(
+            csc_matrix(matrix),
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+
+    def solve(self, right: Floats) -> Floats:
+        """Solution for one (n,) or several (n, k) right-hand sides."""
+        solution: Floats = self._lu.solve(np.ascontiguousarray(right))
+        return solution
+
+    @property
+    def negative_pivots(self) -> int:
+        """How many eigenvalues of the matrix are negative."""
+        return int((self._lu.U.diagonal() < 0).sum())
+
+
+class CoordinateFactor:
+    """The same (n, n) matrix for x, y and z, with vertices held fixed per coordinate.
+
+    Coordinates that hold the same vertices share a factorisation: one when pins hold points,
+    at most three when they hold single components.
+    """
+
+    def __init__(self, matrix: Sparse, free: Bools) -> None:
+        self._groups: list[tuple[list[int], Ints, Factor | None]] = []
+        matrix = matrix.tocsc()
+        for axis in range(3):
+            for axes, rows, _ in self._groups:
+                if np.array_equal(free[:, axes[0]], free[:, axis]):
+                    axes.append(axis)
+                    break
+            else:
+                rows = np.flatnonzero(free[:, axis])
+                whole = len(rows) == len(free)
+                part = matrix if whole else matrix[rows][:, rows]
+                self._groups.append(([axis], rows, Factor(part) if len(rows) else None))
+
+    def solve(self, right: Floats) -> Floats:
+        """Solution (n, 3); zero where a coordinate is held."""
+        if len(self._groups) == 1 and len(self._groups[0][1]) == len(right):
+            factor = self._groups[0][2]
+            assert factor is not None
+            return factor.solve(right)
+        solution = np.zeros_like(right)
+        for axes, rows, factor in self._groups:
+            if factor is not None:
+                at = np.ix_(rows, axes)
+                solution[at] = factor.solve(right[at])
+        return solution
+
+
+def conjugate_gradients(
+    product: Callable[[Floats], Floats],
+    right: Floats,
+    precondition: Callable[[Floats], Floats],
+    tolerance: float,
+    most: int,
+) -> Generator[None, None, tuple[Floats, int]]:
+    """Approximate solution of a symmetric system and the number of products spent.
+
+    Stops when the preconditioned residual, ⟨r, P⁻¹r⟩, has fallen by `tolerance` squared, after `most`
+    products, or at a direction of negative curvature (the solution so far still descends: Steihaug).
+    Yields after every product so that a caller can show progress or stop.
+    """
+    solution = np.zeros_like(right)
+    residual = right.copy()
+    z = precondition(residual)
+    direction = z
+    rho = float(np.vdot(residual, z))
+    goal = tolerance * tolerance * rho
+    for spent in range(1, most + 1):
+        image = product(direction)
+        curvature = float(np.vdot(direction, image))
+        if curvature <= 0.0:
+            return (solution if spent > 1 else direction), spent
+        step = rho / curvature
+        solution = solution + step * direction
+        residual = residual - step * image
+        yield
+        z = precondition(residual)
+        rho, previous = float(np.vdot(residual, z)), rho
+        if rho <= goal:
+            return solution, spent
+        direction = z + (rho / previous) * direction
+    return solution, most

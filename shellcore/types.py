@@ -1,0 +1,15 @@
+"""Names for the arrays that pass between rooms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+# scipy's sparse classes carry no useful static type across the versions we support.
+Sparse = Any
