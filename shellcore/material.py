@@ -192,16 +192,20 @@ class Material:
         named |= {f"{n}[{i}]": v for n in ("stretch", "bend") for i, v in enumerate(getattr(self, n))}
         named |= {n: getattr(self, n) for n in ("shear", "bend_shear") if getattr(self, n) is not None}
         count = _common_length(named)
+        uniform = not any(isinstance(value, np.ndarray) for value in named.values())
 
         for name in ("areal_density", "thickness"):
             _require(np.asarray(named[name]) > 0, f"{name} must be positive")
         for name in ("stretch", "bend"):
             for value in getattr(self, name):
                 _require(np.asarray(value) >= 0, f"{name} must not be negative")
-        _require(_definite(self.membrane_moduli(count)), f"the membrane is {_WHY_STRETCH}")
         bending = self.bending_moduli(count)
         unbending = (bending[0] == 0) & (bending[1] == 0) & (bending[3] == 0)
-        _require(unbending | _definite(bending), f"the bending is {_WHY_BEND}")
+        for holds, why in (
+            (_definite(self.membrane_moduli(count)), f"the membrane is {_WHY_STRETCH}"),
+            (unbending | _definite(bending), f"the bending is {_WHY_BEND}"),
+        ):
+            _require(holds.all() if uniform else holds, why)
 
 
 _WHY_STRETCH = "not positive definite: it needs stretch > 0, shear > 0 and |poisson| < 1"
@@ -246,8 +250,8 @@ def _require(holds: Bools | np.bool_, message: str) -> None:
     """Raise where `holds` is false, naming the faces where it holds one answer per face."""
     if np.all(holds):
         return
-    bad = np.flatnonzero(~np.asarray(holds)) if np.ndim(holds) else []
-    raise ShellError(message + (f" (face {listed(bad)})" if len(bad) else ""), faces=bad)
+    bad = [int(f) for f in np.flatnonzero(~np.asarray(holds))] if np.ndim(holds) else []
+    raise ShellError(message + (f" (face {listed(bad)})" if bad else ""), faces=bad)
 
 
 def _common_length(named: dict[str, Number]) -> int:
