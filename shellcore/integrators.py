@@ -79,6 +79,9 @@ class StepPotential:
             total = total + part
         return total
 
+    def round_off(self, x: Floats) -> float:
+        return sum(energy.round_off(x) for energy in self._energies)
+
     def precondition(self, residual: Floats) -> Floats:
         return self._factor.solve(residual)
 

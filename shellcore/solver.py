@@ -45,6 +45,9 @@ class Potential(Protocol):
     def hessian(self, x: Floats) -> Hessian:
         """Second derivative [N/m], positive semidefinite or nearly so."""
 
+    def round_off(self, x: Floats) -> float:
+        """Rounding error of the value at x [J]."""
+
     def precondition(self, residual: Floats) -> Floats:
         """(constant matrix)⁻¹ residual, (n, 3), zero where held."""
 
@@ -134,7 +137,7 @@ def quasi_newton(potential: Potential, x: Floats, tolerance: float, most: int, m
             return Solution(x, True, change, counts)
         found = line_search(potential, x, value, direction, slope, counts)
         if found is None:
-            return _stalled(x, value, slope, change, counts)
+            return _stalled(potential, x, value, slope, change, counts)
         trial, value, trial_gradient = found
         memory.add(trial - x, trial_gradient - gradient)
         x, gradient = trial, trial_gradient
@@ -174,7 +177,7 @@ def newton(potential: Potential, x: Floats, tolerance: float, most: int, product
             return Solution(x, True, change, counts)
         found = line_search(potential, x, value, direction, slope, counts)
         if found is None:
-            return _stalled(x, value, slope, change, counts)
+            return _stalled(potential, x, value, slope, change, counts)
         x, value, gradient = found
         counts.iterations += 1
         yield change
@@ -192,7 +195,7 @@ def line_search(
     (the approximate Wolfe condition of Hager and Zhang).
     """
     step = 1.0
-    blur = ROUND_OFF * (abs(value) + abs(slope))
+    blur = ROUND_OFF * (abs(value) + abs(slope)) + potential.round_off(x)
     while step >= SMALLEST_STEP:
         trial = x + step * direction
         if potential.admissible(x, trial):
@@ -206,9 +209,11 @@ def line_search(
     return None
 
 
-def _stalled(x: Floats, value: float, slope: float, change: float, counts: Counts) -> Solution:
+def _stalled(
+    potential: Potential, x: Floats, value: float, slope: float, change: float, counts: Counts
+) -> Solution:
     """No step lowers the energy: converged to round-off, or stuck."""
-    invisible = abs(slope) <= 10.0 * ROUND_OFF * abs(value)
+    invisible = abs(slope) <= 10.0 * (ROUND_OFF * abs(value) + potential.round_off(x))
     return Solution(x, invisible, change, counts, "the line search found no lower energy")
 
 

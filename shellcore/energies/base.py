@@ -29,27 +29,62 @@ class Energy(ABC):
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Second derivative [N/m]: exact, or (psd) with what could make it indefinite left out."""
 
+    def round_off(self, x: Floats) -> float:
+        """Size [J] of the rounding error of the value last computed, near x; smaller decreases cannot be seen."""
+        return 0.0
+
     def stiffness(self) -> Sparse | None:
         """Constant positive semidefinite (n, n) matrix [N/m] that stands in for the Hessian in every
         coordinate: the papers' constant Jacobian, and the matrix the solvers factor once."""
         return None
 
 
-class QuadraticEnergy(Energy):
-    """½ (x − x̄)ᵀ Q (x − x̄) + constant, with one (n, n) matrix for the three coordinates."""
+def round_off_of_squares(value: float, stiffness: float) -> float:
+    """Rounding error [J] of a sum of squares ½∑ kᵢ sᵢ² = value with ∑ kᵢ = stiffness, each sᵢ good to a few ulps of 1.
 
-    def __init__(self, matrix: Sparse, centre: Floats | None = None, constant: float = 0.0) -> None:
+    The error ∑ kᵢ sᵢ δ is at most δ √(∑ kᵢ ∑ kᵢ sᵢ²) (Cauchy and Schwarz).
+    """
+    return 4.0 * float(np.finfo(np.float64).eps) * float(np.sqrt(2.0 * max(value, 0.0) * stiffness))
+
+
+class QuadraticForm:
+    """½ xᵀQx for a translation-invariant (n, n) matrix acting alike on x, y and z.
+
+    Evaluated about the vertex `anchor` of its mesh, so that a sheet far from the origin keeps its digits.
+    """
+
+    def __init__(self, matrix: Sparse, anchor: int = 0) -> None:
         self.matrix = matrix
-        self.centre = centre
-        self.constant = constant
+        self.anchor = anchor
+        self._entries = float(abs(matrix).sum())
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
-        offset = x if self.centre is None else x - self.centre
-        gradient: Floats = self.matrix @ offset
-        return 0.5 * float(np.vdot(offset, gradient)) + self.constant, gradient
+        """Value and Qx, (n, 3)."""
+        local = x - x[self.anchor]
+        gradient: Floats = self.matrix @ local
+        return 0.5 * float(np.vdot(local, gradient)), gradient
+
+    def round_off(self, x: Floats) -> float:
+        """Rounding error of the value: its large terms cancel."""
+        extent = float(np.abs(x - x[self.anchor]).max())
+        return float(np.finfo(np.float64).eps) * self._entries * extent * extent
+
+
+class QuadraticEnergy(Energy):
+    """½ xᵀQx with one translation-invariant (n, n) matrix for the three coordinates."""
+
+    def __init__(self, matrix: Sparse, anchor: int = 0) -> None:
+        self.matrix = matrix
+        self._form = QuadraticForm(matrix, anchor)
+
+    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+        return self._form.value_and_gradient(x)
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         return Hessian(len(x), scalar=self.matrix)
+
+    def round_off(self, x: Floats) -> float:
+        return self._form.round_off(x)
 
     def stiffness(self) -> Sparse | None:
         return self.matrix

@@ -19,7 +19,7 @@ import numpy as np
 from ..assembly import BlockPattern, Hessian, element_matrix, scatter
 from ..mesh import Topology
 from ..types import Floats, Ints, Sparse
-from .base import Energy
+from .base import Energy, QuadraticForm
 from .hinge import skew
 from .quadratic import hinge_rows
 
@@ -43,6 +43,7 @@ class Cubic(Energy):
     ) -> None:
         self.vertex_count = vertex_count or mesh.vertex_count
         self.hinges = mesh.hinges + offset
+        self._anchor = offset
         self._rigidity = rigidity
         self._rows, self._area = hinge_rows(positions, mesh)
         self._flat = unfolded(positions, mesh.hinges)
@@ -59,8 +60,8 @@ class Cubic(Energy):
         forms = (ratio * cosine)[:, None, None] * self._rows[:, :, None] * self._rows[:, None, :]
         folded = fold(self._flat, self.rest_angles)
         correction, held = self._correction(folded, forms, triple)
-        self._forms = forms + correction
-        self.matrix = element_matrix(self.hinges, self._forms, self.vertex_count)
+        self.matrix = element_matrix(self.hinges, forms + correction, self.vertex_count)
+        self._form = QuadraticForm(self.matrix, self._anchor)
         self.constant = float((ratio * length**2 * (1.0 - cosine) + held).sum())
         curved = np.flatnonzero(np.abs(sine) > FLAT)
         self._triple = triple[curved]
@@ -90,8 +91,8 @@ class Cubic(Energy):
         return -2.0 * np.einsum("hj,jab->hab", c, laplacians), np.einsum("hj,hjd,hjd->h", c, edges, edges)
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
-        gradient: Floats = self.matrix @ x
-        value = 0.5 * float(np.vdot(x, gradient)) + self.constant
+        value, gradient = self._form.value_and_gradient(x)
+        value += self.constant
         if self._scatter is not None:
             start = x[self._curved[:, 0]]
             e0, e1, e2 = (x[self._curved[:, j]] - start for j in (1, 2, 3))
@@ -120,6 +121,9 @@ class Cubic(Energy):
         if self._pattern is None:
             self._pattern = BlockPattern.of_elements(self._curved, self.vertex_count)
         return constant + Hessian(len(x), blocks=[self._pattern.assemble(blocks)])
+
+    def round_off(self, x: Floats) -> float:
+        return self._form.round_off(x)
 
     def stiffness(self) -> Sparse:
         return self.matrix

@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 
 from ..assembly import BlockPattern, Hessian, scalar_matrix
 from ..types import Floats, Ints, Sparse
-from .base import Energy
+from .base import Energy, round_off_of_squares
 
 Moduli = tuple[Floats, Floats, Floats, Floats]
 
@@ -56,6 +56,8 @@ class Fem(Energy):
         self._to_forces = csr_matrix(self._to_gradients.T.multiply(areas[None, :]))
         self._hat_gradients = gradients
         self._pattern: BlockPattern | None = None
+        self._last_value = 0.0
+        self._total_stiffness = float(self.areas @ (moduli[0] + moduli[1]))
 
     def deformation(self, x: Floats) -> tuple[Floats, Floats]:
         """Images of the unit warp and weft vectors, each (m, 3)."""
@@ -85,7 +87,11 @@ class Fem(Energy):
         e11, e22, e12 = self._strain(warp, weft)
         s11, s22, s12 = self.stress(e11, e22, e12)
         density = 0.5 * (s11 * e11 + s22 * e22) + s12 * e12
-        return float(self.areas @ density), self.forces_of(warp, weft, s11, s22, s12)
+        self._last_value = float(self.areas @ density)
+        return self._last_value, self.forces_of(warp, weft, s11, s22, s12)
+
+    def round_off(self, x: Floats) -> float:
+        return round_off_of_squares(self._last_value, self._total_stiffness)
 
     def forces_of(self, warp: Floats, weft: Floats, s11: Floats, s22: Floats, s12: Floats) -> Floats:
         """Gradient [N], (n, 3), of a stress state: ∑ area ∇hat · (F S)."""

@@ -18,7 +18,7 @@ from ..assembly import BlockPattern, Hessian, scatter
 from ..errors import ShellError
 from ..mesh import Topology
 from ..types import Floats, Ints, Sparse
-from .base import Energy
+from .base import Energy, round_off_of_squares
 
 
 def hinge_angles(x: Floats, hinges: Ints) -> Floats:
@@ -94,6 +94,8 @@ class Hinge(Energy):
         self._corners = [np.ascontiguousarray(self.faces[:, j]) for j in range(3)]
         self._scatter = scatter(self.faces.T, n)
         self._pattern: BlockPattern | None = None
+        self._last_value = 0.0
+        self._total_weight = float(weights.sum())
         self.set_rest_angles(rest_angles)
 
     def set_rest_angles(self, rest_angles: Floats) -> None:
@@ -108,6 +110,7 @@ class Hinge(Energy):
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         cosine, sine, length, normals, dots = self._measure(x)
         energy, moment = self._energy_and_moment(cosine, sine)
+        self._last_value = energy
         return energy, self.forces_of(moment, length, normals, dots)
 
     def _measure(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats, list[Floats]]:
@@ -135,7 +138,9 @@ class Hinge(Energy):
         if self.form == "sine":
             cos_change = cosine * self._rest_cosine + sine * self._rest_sine
             sin_change = sine * self._rest_cosine - cosine * self._rest_sine
-            return float(w @ (1.0 - cos_change)), w * sin_change
+            # 1 − cos without cancellation at small angles.
+            gap = np.where(cos_change > 0.0, sin_change**2 / (1.0 + np.abs(cos_change)), 1.0 - cos_change)
+            return float(w @ gap), w * sin_change
         change = np.arctan2(sine, cosine) - self.rest_angles
         moment = w * change
         return 0.5 * float(moment @ change), moment
@@ -189,6 +194,9 @@ class Hinge(Energy):
         if self._pattern is None:
             self._pattern = BlockPattern.of_elements(self.hinges, self.vertex_count)
         return Hessian(self.vertex_count, blocks=[self._pattern.assemble(np.ascontiguousarray(blocks))])
+
+    def round_off(self, x: Floats) -> float:
+        return round_off_of_squares(self._last_value, self._total_weight)
 
     def stiffness(self) -> Sparse | None:
         """None: its constant stand-in is the cubic model's, which the shell adds (see `shell.py`)."""

@@ -7,7 +7,7 @@ from scipy.sparse import csr_matrix, diags
 
 from ..assembly import Hessian, scalar_matrix
 from ..types import Floats, Ints, Sparse
-from .base import Energy
+from .base import Energy, QuadraticEnergy
 
 
 class SoftPins(Energy):
@@ -30,21 +30,11 @@ class SoftPins(Energy):
         return csr_matrix(diags(self.weights.max(axis=1)))
 
 
-class Attachments(Energy):
+class Attachments(QuadraticEnergy):
     """½ k |x_a − x_b|² between vertex pairs: `first`, `second` (p,), `strength` k [N/m], (p,)."""
 
     def __init__(self, first: Ints, second: Ints, strength: Floats, vertex_count: int) -> None:
         rows = np.concatenate([first, second, first, second])
         columns = np.concatenate([first, second, second, first])
         values = np.concatenate([strength, strength, -strength, -strength])
-        self.matrix = scalar_matrix(rows, columns, values, vertex_count)
-
-    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
-        gradient: Floats = self.matrix @ x
-        return 0.5 * float(np.vdot(x, gradient)), gradient
-
-    def hessian(self, x: Floats, psd: bool = True) -> Hessian:
-        return Hessian(len(x), scalar=self.matrix)
-
-    def stiffness(self) -> Sparse:
-        return self.matrix
+        super().__init__(scalar_matrix(rows, columns, values, vertex_count), int(first[0]))

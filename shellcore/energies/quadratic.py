@@ -47,7 +47,7 @@ def crouzeix_raviart(
     """Plate bending from hinges; `rigidity` D [N·m], (h,)."""
     rows, area = hinge_rows(positions, mesh)
     blocks = (rigidity / area)[:, None, None] * rows[:, :, None] * rows[:, None, :]
-    return QuadraticEnergy(element_matrix(mesh.hinges + offset, blocks, vertex_count or mesh.vertex_count))
+    return QuadraticEnergy(element_matrix(mesh.hinges + offset, blocks, vertex_count or mesh.vertex_count), offset)
 
 
 def vertex_form(
@@ -70,7 +70,7 @@ def vertex_form(
     if total != n:
         form = form.tocoo()
         form = csr_matrix((form.data, (form.row + offset, form.col + offset)), shape=(total, total))
-    return QuadraticEnergy(form.tocsr())
+    return QuadraticEnergy(form.tocsr(), offset)
 
 
 def cotangent_laplacian(positions: Floats, mesh: Topology) -> tuple[Sparse, Floats]:
