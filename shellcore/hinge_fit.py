@@ -41,7 +41,7 @@ OVERRELAXATION = 1.5
 SCREEN = 0.05
 RELAX_ITERATIONS = 12
 # Bounds of a fitted weight, relative to the plain one.
-LEAST, MOST = 0.05, 20.0
+LEAST, MOST = 0.1, 5.0
 
 
 def fitted_rigidities(

@@ -10,12 +10,17 @@ here shares that D. Two ways to choose it:
 
 from __future__ import annotations
 
-from .axes import face_axes
+import numpy as np
+
+from .axes import face_axes, projected_axes, unit_normals
 from .hinge_fit import fitted_rigidities
 from .material import Material, Moduli, directional_rigidity
 from .mesh import Topology
 from .types import Floats
 from .unfolding import Unfolding, unfold
+
+# Share of x in a face's normal up to which the x axis serves as frame, and from which the y axis does.
+X_TRUSTED, X_AVOIDED = 0.5, 0.8
 
 
 def hinge_rigidities(
@@ -31,8 +36,7 @@ def hinge_rigidities(
     unfolding = unfold(topology, positions)
     rigidity = plain_rigidities(unfolding, warp, moduli)
     if fit:
-        frame = face_axes(positions, topology.faces, None)
-        rigidity = fitted_rigidities(unfolding, topology.vertex_count, frame, warp, moduli, rigidity)
+        rigidity = _fitted(topology, positions, unfolding, warp, moduli, rigidity)
     return rigidity[topology.hinge_edges]
 
 
@@ -47,4 +51,27 @@ def plain_rigidities(unfolding: Unfolding, warp: Floats, moduli: Moduli) -> Floa
     first, second, cross, twist = (modulus[unfolding.faces] for modulus in moduli)
     # Folding about an edge bends the sheet square to it: at γ + 90° to the warp.
     result: Floats = directional_rigidity((first, second, cross, twist), -sine, cosine).mean(axis=1)
+    return result
+
+
+def _fitted(
+    topology: Topology, positions: Floats, unfolding: Unfolding, warp: Floats, moduli: Moduli, plain: Floats
+) -> Floats:
+    """Fitted rigidities (e,), with a frame for the curvatures that is smooth about every edge.
+
+    The global x axis projected into the faces swirls about the points where it is normal to the sheet. There the fit
+    that refers to the y axis takes over; no face has both for a normal. A sheet that never turns to x needs one fit.
+    """
+
+    def fit(coordinate: int) -> Floats:
+        frame = projected_axes(positions, topology.faces, coordinate)
+        return fitted_rigidities(unfolding, topology.vertex_count, frame, warp, moduli, plain)
+
+    lean = np.abs(unit_normals(positions, topology.faces)[:, 0])[unfolding.faces].max(axis=1)
+    if lean.max() <= X_TRUSTED:
+        return fit(0)
+    if lean.min() >= X_AVOIDED:
+        return fit(1)
+    second = np.clip((lean - X_TRUSTED) / (X_AVOIDED - X_TRUSTED), 0.0, 1.0)
+    result: Floats = (1 - second) * fit(0) + second * fit(1)
     return result
