@@ -12,8 +12,9 @@ from .types import Bools, Floats, Ints
 
 # Below this share of its length left in the face's plane a given direction carries no usable angle.
 NORMAL_TO_FACE = 1e-6
-# The default direction leaves the global x axis where less than this share of it lies in the face.
-DEFAULT_NORMAL_TO_FACE = 1e-3
+# The default direction leaves its global axis where less than this share of it lies in the face: closer to the normal
+# the projection turns with every small tilt of a face.
+DEFAULT_NORMAL_TO_FACE = 0.1
 # A UV triangle is degenerate when twice its area is below this share of its longest edge squared.
 DEGENERATE_UV = 1e-10
 
@@ -22,18 +23,13 @@ def face_axes(positions: Floats, faces: Ints, axes: Floats | None) -> Floats:
     """Unit warp direction in the plane of each face, shape (m, 3).
 
     `axes`, shape (m, 3), is projected into the faces and normalised; `ShellError` names faces where it is not finite
-    or stands normal to the face. None: the global x axis projected, or y on faces that x is normal to, so that on
-    a flat sheet warp is x.
+    or stands normal to the face. None: the global x axis projected, or y on faces that x is nearly normal to, so
+    that on a flat sheet warp is x.
     """
     faces = np.asarray(faces)
-    normals = _unit_normals(np.asarray(positions, dtype=np.float64), faces)
     if axes is None:
-        x_axis = np.broadcast_to([1.0, 0.0, 0.0], normals.shape)
-        y_axis = np.broadcast_to([0.0, 1.0, 0.0], normals.shape)
-        in_plane = _project(x_axis, normals)
-        short = np.linalg.norm(in_plane, axis=1) < DEFAULT_NORMAL_TO_FACE
-        return _unit(np.where(short[:, None], _project(y_axis, normals), in_plane))
-
+        return projected_axes(positions, faces, 0)
+    normals = unit_normals(positions, faces)
     given = np.array(axes, dtype=np.float64)
     if given.shape != normals.shape:
         raise ShellError(f"axes must have shape ({len(faces)}, 3), one direction per face, not {given.shape}")
@@ -44,6 +40,15 @@ def face_axes(positions: Floats, faces: Ints, axes: Floats | None) -> Floats:
     normal_to_face = np.linalg.norm(in_plane, axis=1) < NORMAL_TO_FACE
     _reject(normal_to_face, "have a warp direction normal to the face; give one in the plane of the face")
     return _unit(in_plane)
+
+
+def projected_axes(positions: Floats, faces: Ints, coordinate: int) -> Floats:
+    """A global axis (0: x, 1: y, 2: z) projected into each face, unit, (m, 3); the next one where it is nearly normal."""
+    normals = unit_normals(positions, faces)
+    first, second = (np.broadcast_to(np.eye(3)[(coordinate + k) % 3], normals.shape) for k in range(2))
+    in_plane = _project(first, normals)
+    short = np.linalg.norm(in_plane, axis=1) < DEFAULT_NORMAL_TO_FACE
+    return _unit(np.where(short[:, None], _project(second, normals), in_plane))
 
 
 def axes_from_uv(positions: Floats, faces: Ints, corner_uv: Floats, angles: Floats | float = 0.0) -> Floats:
@@ -80,7 +85,9 @@ def axes_from_uv(positions: Floats, faces: Ints, corner_uv: Floats, angles: Floa
     return np.cos(turn)[:, None] * along_u + np.sin(turn)[:, None] * across
 
 
-def _unit_normals(x: Floats, faces: Ints) -> Floats:
+def unit_normals(positions: Floats, faces: Ints) -> Floats:
+    """Unit normal of each face, (m, 3)."""
+    x = np.asarray(positions, dtype=np.float64)
     return _unit(np.cross(x[faces[:, 1]] - x[faces[:, 0]], x[faces[:, 2]] - x[faces[:, 0]]))
 
 

@@ -201,11 +201,23 @@ class Material:
                 _require(np.asarray(value) >= 0, f"{name} must not be negative")
         bending = self.bending_moduli(count)
         unbending = (bending[0] == 0) & (bending[1] == 0) & (bending[3] == 0)
-        for holds, why in (
-            (_definite(self.membrane_moduli(count)), f"the membrane is {_WHY_STRETCH}"),
-            (unbending | _definite(bending), f"the bending is {_WHY_BEND}"),
-        ):
-            _require(holds.all() if uniform else holds, why)
+        checks = [(_definite(self.membrane_moduli(count)), f"the membrane is {_WHY_STRETCH}")]
+        checks += [(unbending | _definite(bending), f"the bending is {_WHY_BEND}")]
+        for definite, why in checks:
+            _require(definite.all() if uniform else definite, why)
+
+
+def directional_rigidity(moduli: Moduli, cosine: Floats, sine: Floats) -> Floats:
+    """Rigidity against bending to a cylinder along a direction at an angle α to the warp, given cos α and sin α.
+
+    D11 cos⁴α + D22 sin⁴α + (2 D12 + 4 D66) cos²α sin²α [N·m]: Cubic Shells eq. (8) with the Poisson term and with
+    the shear modulus in full weight, as the density above has it; an isotropic material has no direction then.
+    """
+    d11, d22, d12, d66 = moduli
+    c: Floats = cosine**2
+    s: Floats = sine**2
+    result: Floats = d11 * c**2 + d22 * s**2 + (2 * d12 + 4 * d66) * (c * s)
+    return result
 
 
 _WHY_STRETCH = "not positive definite: it needs stretch > 0, shear > 0 and |poisson| < 1"
