@@ -77,7 +77,7 @@ def draw(path: Path, shown: dict, faces) -> None:
         normals /= np.linalg.norm(normals, axis=1)[:, None]
         brightness = 0.25 + 0.75 * np.abs(normals @ light)
         colours = brightness[:, None] * np.array([0.95, 0.75, 0.45])
-        axes.add_collection3d(Poly3DCollection(corners, facecolors=colours, edgecolors="none"))
+        axes.add_collection3d(Poly3DCollection(corners, facecolors=colours, edgecolors=colours, linewidths=0.3))
         for set_limits, middle in zip((axes.set_xlim, axes.set_ylim, axes.set_zlim), centre, strict=True):
             set_limits(middle - reach, middle + reach)
         axes.set_box_aspect((1, 1, 1))
