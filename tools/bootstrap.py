@@ -46,6 +46,7 @@ class Suite:
 
 PY311 = Environment("3.11", "requirements/py311.txt", ".venv-3.11")
 PY313 = Environment("3.13", "requirements/py313.txt", ".venv-3.13")
+BPY42 = Environment("3.11", "requirements/bpy42.txt", ".venv-bpy-4.2")
 
 CHECKS = (
     ("-m", "ruff", "check", "."),
@@ -119,7 +120,10 @@ def demo(arguments: list[str]) -> int:
 
 
 def extension(arguments: list[str]) -> int:
-    return run(any_python(), "tools/extension.py", *arguments)
+    python = prepared(BPY42)
+    if python is None:
+        raise Stop("Building the extension needs Python 3.11, for Blender 4.2 as a module; none was found.")
+    return run(python, "tools/extension.py", *arguments)
 
 
 def any_python() -> Path:
