@@ -111,9 +111,7 @@ class Fem(Energy):
             s11, s22, s12 = positive_part(s11, s22, s12)
         return Hessian(self.vertex_count, blocks=[self.tangent(warp, weft, self.moduli, (s11, s22, s12))])
 
-    def tangent(
-        self, warp: Floats, weft: Floats, moduli: Moduli, stress: tuple[Floats, Floats, Floats]
-    ) -> Sparse:
+    def tangent(self, warp: Floats, weft: Floats, moduli: Moduli, stress: tuple[Floats, Floats, Floats]) -> Sparse:
         """Block matrix ∑ area ∇hatᵢ·K·∇hatⱼ with K = ∂(F S)/∂F for tangent moduli and stress."""
         a11, a22, a12, a66 = (a[:, None, None] for a in moduli)
         s11, s22, s12 = (s[:, None, None] * np.eye(3) for s in stress)

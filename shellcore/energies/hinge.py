@@ -63,8 +63,10 @@ def hinge_weights(
     if simplified:
         length = np.sqrt(length_2)
         mean_span = float(area_two.sum() / length.sum()) if len(length) else 1.0
-        return rigidity * length / mean_span
-    return rigidity * length_2 / area_two
+        stiffness: Floats = rigidity * length / mean_span
+    else:
+        stiffness = rigidity * length_2 / area_two
+    return stiffness
 
 
 class Hinge(Energy):
@@ -284,4 +286,5 @@ def skew(v: Floats) -> Floats:
     """Matrices (k, 3, 3) with skew(v) w = v × w."""
     zero = np.zeros(len(v))
     x, y, z = v.T
-    return np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=1).reshape(-1, 3, 3)
+    rows: Floats = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=1)
+    return rows.reshape(-1, 3, 3)

@@ -80,4 +80,4 @@ def cotangent_laplacian(positions: Floats, mesh: Topology) -> tuple[Sparse, Floa
     twice_area = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1)
     stiffness = np.einsum("fid,fjd->fij", edges, edges) / (2.0 * twice_area)[:, None, None]
     area = np.bincount(mesh.faces.ravel(), weights=np.repeat(twice_area / 6.0, 3), minlength=mesh.vertex_count)
-    return element_matrix(mesh.faces, stiffness, mesh.vertex_count), area
+    return element_matrix(mesh.faces, stiffness, mesh.vertex_count), area.astype(np.float64)

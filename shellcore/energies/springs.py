@@ -147,4 +147,4 @@ def spring_constants(positions: Floats, mesh: Topology, axes: Floats, moduli: Mo
     area = 0.5 * np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1)
     share = (4.0 / 3.0) * shear * area[:, None] / length
     k_length = np.bincount(mesh.face_edges.ravel(), weights=share.ravel(), minlength=len(mesh.edges))
-    return k_length, k_area
+    return k_length.astype(np.float64), k_area
