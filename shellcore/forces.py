@@ -42,7 +42,8 @@ class Wind:
     def at(self, t: float, x: Floats) -> Floats:
         """Velocity of the air [m/s], (n, 3)."""
         value = self.velocity(t, x) if callable(self.velocity) else self.velocity
-        return np.broadcast_to(np.asarray(value, dtype=np.float64), x.shape)
+        velocity: Floats = np.broadcast_to(np.asarray(value, dtype=np.float64), x.shape)
+        return velocity
 
     def resistance(self, t: float, x: Floats, v: Floats, area_normals: Floats) -> tuple[Floats, Floats, Floats]:
         """Drag as c ((w − v)·n) n: coefficients c [N·s/m], (n,), unit normals n and air w, each (n, 3)."""
@@ -58,10 +59,11 @@ class Wind:
         speed = np.sqrt(np.einsum("ij,ij->i", u, u))
         along = u / np.maximum(speed, 1e-300)[:, None]
         across = np.einsum("ij,ij->i", u, area_normals)
-        sideways = area_normals - np.einsum("ij,ij->i", area_normals, along)[:, None] * along
+        sideways: Floats = area_normals - np.einsum("ij,ij->i", area_normals, along)[:, None] * along
         area = np.sqrt(np.einsum("ij,ij->i", area_normals, area_normals))
         scale = 0.5 * self.density * self.lift * across * speed / np.maximum(area, 1e-300)
-        return scale[:, None] * sideways
+        lift: Floats = scale[:, None] * sideways
+        return lift
 
     def force(self, t: float, x: Floats, v: Floats, area_normals: Floats) -> Floats:
         """Drag and lift [N], (n, 3)."""

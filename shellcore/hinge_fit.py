@@ -57,7 +57,7 @@ def fitted_rigidities(
     directional = np.ptp(targets, axis=1) > 1e-9 * targets.max(axis=1)
     stages = [(targets, sheet.cylinders(), np.ones(len(plain), dtype=bool))] * ROUNDS
     if directional.any():
-        # Where a mesh cannot have the stiffness of every direction, warp and weft come first: they are what is measured.
+        # Where a mesh cannot have the stiffness of every direction, warp and weft come first: these are measured.
         stages += [(sheet.axis_targets(moduli), sheet.axis_cylinders(), directional)] * AXIS_ROUNDS
     rigidity = plain
     for target, cylinders, fitted in stages:

@@ -121,17 +121,13 @@ class Shell:
             if value is not None:
                 raise ShellError(f"{name} is not part of this version yet; leave it None")
         self.axes = face_axes(self.rest_positions, self.mesh.faces, axes)
-        self.hinge_rigidity = hinge_rigidities(
-            self.mesh, self.rest_positions, self.axes, material, fit=bool(hinge_fit)
-        )
+        self.hinge_rigidity = hinge_rigidities(self.mesh, self.rest_positions, self.axes, material, fit=bool(hinge_fit))
         self.damping = damping or Damping()
         self.pressure = pressure
         self.self_contact = self_contact
         self.friction = friction
         self.start = self.rest_positions if start is None else self._field("start", start)
-        self.velocities = (
-            np.zeros_like(self.start) if velocities is None else self._field("velocities", velocities)
-        )
+        self.velocities = np.zeros_like(self.start) if velocities is None else self._field("velocities", velocities)
         self.shape_angles = hinge_angles(self.rest_positions, self.mesh.hinges)
         self.set_rest_angles(self.shape_angles if isinstance(rest_angles, str) else rest_angles)
         if isinstance(rest_angles, str):
@@ -162,7 +158,9 @@ class Shell:
     def mass(self) -> Floats:
         """Lumped mass of each vertex [kg], (n,): a third of its faces'."""
         share = self.areas * self.material.face_areal_density(len(self.faces)) / 3.0
-        return np.bincount(self.faces.ravel(), weights=np.repeat(share, 3), minlength=len(self.rest_positions))
+        corners, count = self.faces.ravel(), len(self.rest_positions)
+        mass: Floats = np.bincount(corners, weights=np.repeat(share, 3), minlength=count).astype(np.float64)
+        return mass
 
     def set_rest_angles(self, angles: Floats | OfTime) -> None:
         """Rest angles θ̄ [rad], (h,), or a function of time [s] to them. They need not fit any shape."""
@@ -242,7 +240,7 @@ class Shell:
         if len(face) == 0:
             return
         corners = self.faces[face]
-        a, b, c = (self.rest_positions[corners[np.arange(len(face)), (apex + j) % 3]] for j in (1, 2, 0))
+        a, b = (self.rest_positions[corners[np.arange(len(face)), (apex + j) % 3]] for j in (1, 2))
         length_2 = ((b - a) ** 2).sum(axis=1)
         height = 2.0 * self.areas[face] / np.sqrt(length_2)
         hinge = self.mesh.face_hinges[face, apex]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def progress(
     """The finer generator beneath `simulate`.
 
     - `fps` [1/s], `substeps` a frame; `integrator`: "implicit_euler", "newmark" (`beta`, `gamma`; β = 0 is explicit),
-      "explicit" (symplectic Euler), "imex_bending" (bending implicit, membrane explicit), "imex_membrane" (the reverse).
+      "explicit" (symplectic Euler), "imex_bending" (bending implicit, membrane explicit), "imex_membrane" (reversed).
     - `jacobian` of bending in Newton's method: "exact", "cubic" or "constant".
     - `solver`: "quasi_newton", "newton" or "auto" (by stiffness); `iterations`: exactly how many at most, result taken
       as it is (1 with "newton" is the semi-implicit step); `tolerance` [m]: stop when a step moves vertices less
@@ -204,7 +205,11 @@ class _Run:
 
     def _reset_stats(self) -> None:
         self.stats = dict.fromkeys(("steps", "halvings", "iterations", "gradients", "products"), 0)
-        self.stats |= {"change": 0.0, "solver": "explicit" if self.integrator.explicit else "", "tolerance": self.tolerance}
+        self.stats |= {
+            "change": 0.0,
+            "solver": "explicit" if self.integrator.explicit else "",
+            "tolerance": self.tolerance,
+        }
 
     def _frame(self, state: State) -> Frame:
         n = self.system.vertex_count
@@ -214,7 +219,7 @@ class _Run:
             positions=state.x.copy(),
             velocities=state.v.copy(),
             faces=self.system.faces,
-            slices=[slice(int(a), int(b)) for a, b in zip(bounds[:-1], bounds[1:], strict=True)],
+            slices=[slice(int(a), int(b)) for a, b in pairwise(bounds)],
             source=np.arange(n),
             parent=np.arange(n),
             birth=np.full(n, -np.inf),

@@ -209,9 +209,7 @@ def line_search(
     return None
 
 
-def _stalled(
-    potential: Potential, x: Floats, value: float, slope: float, change: float, counts: Counts
-) -> Solution:
+def _stalled(potential: Potential, x: Floats, value: float, slope: float, change: float, counts: Counts) -> Solution:
     """No step lowers the energy: converged to round-off, or stuck."""
     invisible = abs(slope) <= 10.0 * (ROUND_OFF * abs(value) + potential.round_off(x))
     return Solution(x, invisible, change, counts, "the line search found no lower energy")

@@ -112,7 +112,9 @@ def equilibrium(
         if not static.lagged or moved <= 1e-9 * float(np.ptp(system.start, axis=0).max()):
             break
     else:
-        raise StepFailed(f"the equilibrium still moved by {moved:.3g} m after {PASSES} passes over wind or rim pressure")
+        raise StepFailed(
+            f"the equilibrium still moved by {moved:.3g} m after {PASSES} passes over wind or rim pressure"
+        )
     if stats is not None:
         stats.update(report)
     return x
@@ -175,12 +177,10 @@ def _factored(matrix: Any) -> Factor | None:
         return None
 
 
-def _goal(
-    static: _Static, matrix: Any, x: Floats, gradient: Floats, tolerance: float | None
-) -> tuple[float, str]:
+def _goal(static: _Static, matrix: Any, x: Floats, gradient: Floats, tolerance: float | None) -> tuple[float, str]:
     """Residual to reach [N], and what sets it."""
     extent = float(np.abs(x - x.mean(axis=0)).max())
-    round_off = 4.0 * np.finfo(np.float64).eps * float(matrix.diagonal().max()) * extent
+    round_off = 4.0 * float(np.finfo(np.float64).eps) * float(matrix.diagonal().max()) * extent
     if tolerance is None:
         loads = np.sqrt((static.force**2).sum(axis=1)).max()
         tolerance = TOLERANCE * float(loads)

@@ -27,7 +27,7 @@ from .energies.viscosity import AngleViscosity, StrainViscosity
 from .errors import ShellError, ShellWarning, listed
 from .scene import Scene
 from .shell import Shell
-from .types import Bools, Floats, Sparse
+from .types import Bools, Floats, Ints, Sparse
 
 # Cubic energies of curved shells are unbounded below: steps that stretch an edge beyond this are refused.
 LARGEST_STRETCH = 0.2
@@ -157,7 +157,7 @@ class System:
                     free[np.ix_(pin.vertices + at, np.flatnonzero(pin.axes))] = False
         return free
 
-    def _guard(self, index: int) -> tuple[Floats, Floats] | None:
+    def _guard(self, index: int) -> tuple[Ints, Floats] | None:
         """Edges and squared rest lengths of a shell whose energy could run away under stretch."""
         energy = self.bendings[index].energy
         if not isinstance(energy, Cubic) or energy.flat:
@@ -287,7 +287,8 @@ class System:
             bad = np.flatnonzero(~np.isfinite(pushed).all(axis=1))
             if len(bad):
                 raise ShellError(
-                    f"{type(source).__name__}.force is not finite at vertices {listed(bad)} at time {t:g} s", vertices=bad
+                    f"{type(source).__name__}.force is not finite at vertices {listed(bad)} at time {t:g} s",
+                    vertices=bad,
                 )
             force += pushed
         return force, drag
@@ -320,6 +321,6 @@ class System:
         return True
 
 
-def _stretched(x: Floats, edges: Floats, rest: Floats) -> float:
+def _stretched(x: Floats, edges: Ints, rest: Floats) -> float:
     edge = x[edges[:, 1]] - x[edges[:, 0]]
     return float((np.einsum("ij,ij->i", edge, edge) / rest).max())

@@ -24,7 +24,9 @@ CREEP = 1e-3
 class Surface(Protocol):
     """A shape with a distance field that moves by translation."""
 
-    friction: float
+    @property
+    def friction(self) -> float:
+        """Coulomb coefficient."""
 
     def place(self, t: float) -> Floats:
         """Where it is at time t [s], (3,)."""
@@ -70,7 +72,8 @@ class Penalty(Energy):
 
     def _slip(self, x: Floats) -> Floats:
         moved = x - self._start
-        return moved - np.einsum("ij,ij->i", moved, self._normal)[:, None] * self._normal
+        slip: Floats = moved - np.einsum("ij,ij->i", moved, self._normal)[:, None] * self._normal
+        return slip
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         depth, normal, _ = self._depth(x)

@@ -10,16 +10,17 @@ from __future__ import annotations
 import numpy as np
 
 from ..assembly import BlockPattern, Hessian, scatter
-from ..types import Floats, Ints
+from ..types import Floats, Ints, Sparse
 from .base import Energy
 from .hinge import skew
 
 
-def area_normals(x: Floats, faces: Ints, to_vertices: object) -> Floats:
+def area_normals(x: Floats, faces: Ints, to_vertices: Sparse) -> Floats:
     """A third of the area-weighted normals of the faces at each vertex [m²], (n, 3)."""
     corners = x[faces]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]) / 6.0
-    return to_vertices @ np.concatenate([normal] * 3)  # type: ignore[operator,no-any-return]
+    normals: Floats = to_vertices @ np.concatenate([normal] * 3)
+    return normals
 
 
 class Pressure(Energy):
