@@ -13,7 +13,7 @@ Units are SI, angles radians, arrays float64. Bad input raises `ShellError` and 
 """
 
 from .axes import axes_from_uv
-from .colliders import Plane, Sphere
+from .colliders import Collider, Plane, Sphere
 from .errors import ShellError, ShellWarning, StepFailed
 from .forces import Wind
 from .frame import Frame
@@ -25,6 +25,7 @@ from .statics import equilibrium
 
 __all__ = [
     "Attach",
+    "Collider",
     "Damping",
     "Frame",
     "Material",

@@ -1,4 +1,4 @@
-"""Simple shapes that sheets collide with."""
+"""What sheets collide with: planes, balls, triangle meshes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .errors import ShellError
-from .types import Floats
+from .errors import ShellError, listed
+from .mesh import edges_of
+from .types import Floats, Ints
 
 Motion = Callable[[float], Sequence[float]]
 
@@ -22,18 +23,13 @@ class Plane:
     friction: float = 0.3
 
     def __post_init__(self) -> None:
+        _check_friction("Plane", self.friction)
         if not np.linalg.norm(self.normal) > 0:
             raise ShellError("a Plane needs a normal that is not zero")
 
     def place(self, t: float) -> Floats:
         """Its point at time t."""
         return _at(self.point, t)
-
-    def distance(self, x: Floats, place: Floats) -> tuple[Floats, Floats, Floats]:
-        """Signed distance (n,), outward normals (n, 3), curvature (n,) of positions (n, 3)."""
-        unit = np.asarray(self.normal, dtype=np.float64)
-        unit = unit / np.linalg.norm(unit)
-        return (x - place) @ unit, np.broadcast_to(unit, x.shape), np.zeros(len(x))
 
 
 @dataclass(frozen=True)
@@ -45,6 +41,7 @@ class Sphere:
     friction: float = 0.3
 
     def __post_init__(self) -> None:
+        _check_friction("Sphere", self.friction)
         if not self.radius > 0:
             raise ShellError(f"a Sphere needs a positive radius, not {self.radius}")
 
@@ -52,12 +49,55 @@ class Sphere:
         """Its centre at time t."""
         return _at(self.centre, t)
 
-    def distance(self, x: Floats, place: Floats) -> tuple[Floats, Floats, Floats]:
-        """Signed distance (n,), outward normals (n, 3), curvature (n,) of positions (n, 3)."""
-        offset = x - place
-        length = np.sqrt(np.einsum("ij,ij->i", offset, offset))
-        safe = np.maximum(length, 1e-12 * self.radius)
-        return length - self.radius, offset / safe[:, None], 1.0 / safe
+
+class Collider:
+    """A triangle mesh that moves or not, two-sided where it is open.
+
+    `positions` [m], (n, 3); `faces` (m, 3); `thickness` [m]: half of it lies on either side of the surface;
+    `motion`: function of time [s] to positions (n, 3), rigid or deforming.
+    """
+
+    def __init__(
+        self,
+        positions: Floats,
+        faces: Ints,
+        friction: float = 0.3,
+        thickness: float = 0.001,
+        motion: Callable[[float], Floats] | None = None,
+    ) -> None:
+        # A body need not be a manifold, and may have loose vertices: only what cannot be placed is refused.
+        self.positions = np.array(positions, dtype=np.float64)
+        self.faces = np.array(faces, dtype=np.int64)
+        n = len(self.positions)
+        if self.positions.shape != (n, 3) or not np.isfinite(self.positions).all():
+            raise ShellError(f"a Collider needs finite positions (n, 3), not {self.positions.shape}")
+        if n == 0 or self.faces.shape != (len(self.faces), 3) or len(self.faces) == 0:
+            raise ShellError(f"a Collider needs triangles (m, 3), not {self.faces.shape}: triangulate first")
+        bad = np.flatnonzero(((self.faces < 0) | (self.faces >= n)).any(axis=1))
+        if len(bad):
+            raise ShellError(f"Collider faces {listed(bad)} name vertices outside 0..{n - 1}", faces=bad)
+        self.edges, self.face_edges, _ = edges_of(self.faces, n)
+        _check_friction("Collider", friction)
+        if not (np.isfinite(thickness) and thickness >= 0):
+            raise ShellError(f"a Collider needs a thickness of zero or more [m], not {thickness}")
+        self.friction, self.thickness, self.motion = float(friction), float(thickness), motion
+
+    def place(self, t: float) -> Floats:
+        """Positions [m], (n, 3), at time t [s]."""
+        if self.motion is None:
+            return self.positions
+        now = np.asarray(self.motion(t), dtype=np.float64)
+        if now.shape != self.positions.shape or not np.isfinite(now).all():
+            raise ShellError(
+                f"a Collider's motion must give finite positions of shape {self.positions.shape} at time {t:g} s, "
+                f"not {now.shape}"
+            )
+        return now
+
+
+def _check_friction(what: str, value: float) -> None:
+    if not (np.isfinite(value) and value >= 0):
+        raise ShellError(f"a {what} needs friction of zero or more, not {value}")
 
 
 def _at(value: Sequence[float] | Motion, t: float) -> Floats:

@@ -69,7 +69,7 @@ class Topology:
 def topology(faces: Ints, vertex_count: int) -> Topology:
     """Connectivity of `faces`, shape (m, 3); raises `ShellError` naming what is not manifold."""
     faces = _checked_indices(faces, vertex_count)
-    edges, face_edges, side_of = _edges(faces, vertex_count)
+    edges, face_edges, side_of = edges_of(faces, vertex_count)
     _reject_crowded_edges(edges, face_edges)
     flipped, components = _orientation(faces, edges, face_edges, side_of)
     faces[flipped] = faces[flipped][:, [0, 2, 1]]
@@ -150,7 +150,7 @@ def _checked_indices(faces: Ints, vertex_count: int) -> Ints:
     return checked
 
 
-def _edges(faces: Ints, vertex_count: int) -> tuple[Ints, Ints, Bools]:
+def edges_of(faces: Ints, vertex_count: int) -> tuple[Ints, Ints, Bools]:
     """Sorted edges, the edge opposite each corner, and whether the face runs it low to high."""
     corner = np.arange(3)
     start, end = faces[:, (corner + 1) % 3], faces[:, (corner + 2) % 3]

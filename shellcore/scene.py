@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .colliders import Plane, Sphere
+from .colliders import Collider, Plane, Sphere
 from .errors import ShellError
 from .forces import Force, Wind
 from .shell import Shell
 from .types import Floats, Ints
 
-Collider = Plane | Sphere
+INTERSECTIONS = ("error", "ignore", "untangle")
 
 
 class Attach:
@@ -55,13 +55,14 @@ class Scene:
     def __init__(
         self,
         shells: Sequence[Shell],
-        colliders: Sequence[Collider] = (),
+        colliders: Sequence[Plane | Sphere | Collider] = (),
         attachments: Sequence[Attach] = (),
         gravity: Sequence[float] = (0.0, 0.0, -9.81),
         wind: Wind | None = None,
         forces: Sequence[Force] = (),
         self_contact: bool = True,
         contact_distance: float | None = None,
+        intersections: str = "error",
     ) -> None:
         self.shells = list(shells)
         if not self.shells:
@@ -72,6 +73,9 @@ class Scene:
         if len({id(shell) for shell in self.shells}) < len(self.shells):
             raise ShellError("a Shell appears twice in the Scene: build one for each")
         self.colliders = list(colliders)
+        for collider in self.colliders:
+            if not isinstance(collider, Plane | Sphere | Collider):
+                raise ShellError(f"a Scene takes Planes, Spheres and Colliders, not {type(collider).__name__}")
         self.attachments = list(attachments)
         for tie in self.attachments:
             if not all(any(shell is mine for mine in self.shells) for shell in tie.shells):
@@ -82,7 +86,14 @@ class Scene:
         self.wind = wind
         self.forces = list(forces)
         self.self_contact = self_contact
+        if contact_distance is not None and not (np.isfinite(contact_distance) and contact_distance > 0):
+            raise ShellError(
+                f"contact_distance must be positive [m] or None (the material's thickness), not {contact_distance}"
+            )
         self.contact_distance = contact_distance
+        if intersections not in INTERSECTIONS:
+            raise ShellError(f"intersections={intersections!r} is not known: choose {', '.join(INTERSECTIONS)}")
+        self.intersections = intersections
 
     def offsets(self) -> Ints:
         """Where each shell's vertices start in the stacked arrays, and the total, (shells + 1,)."""

@@ -14,7 +14,7 @@ from .errors import ShellError, StepFailed
 from .frame import Fields, Frame
 from .integrators import Integrator, State
 from .scene import Scene, as_scene
-from .solver import Memory, Solution, newton, quasi_newton
+from .solver import Memory, Solution, newton, quasi_newton, rms
 from .system import System
 from .types import Floats
 
@@ -25,6 +25,8 @@ TOLERANCE = 2e-4
 MOST = {"quasi_newton": 400, "newton": 60}
 # Membrane over inertia at the size of an edge, A h²/(ρ e²), from which Newton is the cheaper road.
 STIFF = 2e3
+# Times a step is solved again with contacts looked up anew before it is halved.
+ROUNDS = 12
 
 
 @dataclass
@@ -175,22 +177,36 @@ class _Run:
         method = self._method(h)
         most = MOST[method] if self.iterations is None else self.iterations
         memory = Memory(*state.memory)
-        if method == "newton":
-            steps = newton(potential, guess, self.tolerance, most)
-        else:
-            steps = quasi_newton(potential, guess, self.tolerance, most, memory)
+        contact = self.system.contact
+        if contact.exists:
+            guess = contact.predict(guess)
         iteration = 0
-        while True:
-            try:
-                change = next(steps)
-            except StopIteration as end:
-                solution: Solution = end.value
-                break
-            iteration += 1
-            yield Progress("solve", state.time, index, iteration, change)
-        for name in ("iterations", "gradients", "products"):
-            self.stats[name] += getattr(solution.counts, name)
-        self.stats["solver"] = method
+        for attempt in range(ROUNDS):
+            if method == "newton":
+                steps = newton(potential, guess, self.tolerance, most)
+            else:
+                steps = quasi_newton(potential, guess, self.tolerance, most, memory)
+            while True:
+                try:
+                    change = next(steps)
+                except StopIteration as end:
+                    solution: Solution = end.value
+                    break
+                iteration += 1
+                yield Progress("solve", state.time, index, iteration, change)
+            for name in ("iterations", "gradients", "products"):
+                self.stats[name] += getattr(solution.counts, name)
+            self.stats["solver"] = method
+            if not contact.exists or not np.isfinite(solution.x).all():
+                return solution, memory
+            before = contact.gradient(solution.x)
+            guess, arrived = contact.follow(solution.x, 0.5 * self.tolerance)
+            solution.x = guess
+            if arrived:
+                error = rms(potential.precondition(contact.gradient(guess) - before))
+                if error <= 0.5 * self.tolerance or attempt > 2:
+                    return solution, memory
+        solution.converged, solution.why = False, contact.blocked
         return solution, memory
 
     def _method(self, h: float) -> str:
@@ -210,6 +226,7 @@ class _Run:
             "solver": "explicit" if self.integrator.explicit else "",
             "tolerance": self.tolerance,
         }
+        self.system.contact.new_report()
 
     def _frame(self, state: State) -> Frame:
         n = self.system.vertex_count
@@ -225,7 +242,7 @@ class _Run:
             birth=np.full(n, -np.inf),
             state=_saved(state),
             fields=Fields(self.system, state.x),
-            stats=self.stats | {"factorisations": self.integrator.factorisations},
+            stats=self.stats | {"factorisations": self.integrator.factorisations} | self.system.contact.summary(state.x),
         )
 
 

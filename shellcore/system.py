@@ -13,12 +13,12 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from .assembly import Hessian, scatter
+from .contact import Contact
 from .energies.base import Energy
 from .energies.cubic import Cubic
 from .energies.drag import NormalDrag
 from .energies.fem import Fem
 from .energies.hinge import Hinge, hinge_weights
-from .energies.penalty import Penalty
 from .energies.pins import Attachments, SoftPins
 from .energies.pressure import Pressure, area_normals
 from .energies.quadratic import crouzeix_raviart, vertex_form
@@ -98,8 +98,7 @@ class System:
             self._add_shell(shell, int(at))
         self.free = self._free()
         self._soft = any(pin.stiffness is not None for s in shells for pin in s.pins) or any(s.slopes for s in shells)
-        half = [np.full(len(s.rest_positions), 0.5 * float(np.mean(s.material.thickness))) for s in shells]
-        self.penalties = [Penalty(collider, self.mass, np.concatenate(half)) for collider in scene.colliders]
+        self.contact = Contact(scene, self.mass, self.free, self.start)
         self._guards = [self._guard(i) for i in range(len(shells))]
         self._ties = self._attachments(-np.inf)
         self.version = 0
@@ -224,11 +223,12 @@ class System:
         for viscosity in self.viscosities:
             viscosity.begin_step(x, h)
             energies.append(viscosity)
-        for penalty in self.penalties:
-            penalty.begin_step(t, h, x, v)
-            energies.append(penalty)
+        targets = self.targets(t + h, x)
+        if self.contact.exists:
+            self.contact.begin_step(t, h, x, v, targets, self.scene.gravity)
+            energies.append(self.contact)
         force, drag = self._forces(t, h, x, v)
-        return StepTerms(energies + drag, force, self.targets(t + h, x))
+        return StepTerms(energies + drag, force, targets)
 
     def _move_rest_angles(self, t: float) -> None:
         for shell, bending in zip(self.scene.shells, self.bendings, strict=True):

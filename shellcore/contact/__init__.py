@@ -1,0 +1,14 @@
+"""Contact: sheets with colliders, each other and themselves. The files in the order data flows:
+
+1. `bodies` stacks what can touch: shells, then the vertices of colliders.
+2. `tree` and `candidates` (broad phase) find which vertices and faces, edges and edges may meet during a motion.
+3. `distances` and `pairs` look closely: nearest points, separating direction, contact distance.
+4. `barrier` and `friction` are the energies; `bound` says how far a step may go without crossing.
+5. `contact` ties them into one energy with a step bound.
+6. `intersections` checks the outcome, exactly and on its own.
+"""
+
+from .contact import Contact
+from .intersections import Intersections, intersections
+
+__all__ = ["Contact", "Intersections", "intersections"]

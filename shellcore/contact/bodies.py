@@ -1,0 +1,112 @@
+"""Everything that can touch, in one stack of vertices: shells first, then what colliders are made of.
+
+A sphere is one vertex with a radius and a plane one vertex with a normal, so that a contact is always between a
+vertex and a face or between two edges of the stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..colliders import Collider, Plane, Sphere
+from ..mesh import Topology
+from ..scene import Scene
+from ..types import Bools, Floats, Ints
+
+# Part of half a sheet's thickness that no collider can press into; the rest is where its force grows.
+CORE = 0.55
+
+
+class Surface:
+    """A triangle mesh of the stack with an owner face for every vertex and edge.
+
+    A vertex or edge is only tested by its owner, so that a pair of faces yields each pair of features once.
+    """
+
+    def __init__(self, faces: Ints, edges: Ints, face_edges: Ints) -> None:
+        self.faces, self.edges = faces, edges
+        self.own_vertices = _owned(faces)
+        self.own_edges = _owned(face_edges)
+
+
+def _owned(features: Ints) -> Ints:
+    """`features` (m, 3) with every later mention of the same one replaced by −1."""
+    flat = features.ravel()
+    first = np.unique(flat, return_index=True)[1]
+    owned = np.full(len(flat), -1, dtype=np.int64)
+    owned[first] = flat[first]
+    return owned.reshape(-1, 3)
+
+
+class Bodies:
+    """The stack. `count` shell vertices come first; `half` [m]: each vertex's half of a contact distance."""
+
+    def __init__(self, scene: Scene) -> None:
+        offsets = scene.offsets()
+        self.count = int(offsets[-1])
+        self.meshes = [c for c in scene.colliders if isinstance(c, Collider)]
+        self.spheres = [c for c in scene.colliders if isinstance(c, Sphere)]
+        self.planes = [c for c in scene.colliders if isinstance(c, Plane)]
+        shells = scene.shells
+        half, core = [], []
+        for shell in shells:
+            thickness = _at_vertices(shell.material.thickness, shell.mesh)
+            given = scene.contact_distance
+            half.append(0.5 * (thickness if given is None else np.full_like(thickness, given)))
+            core.append(CORE * np.minimum(0.5 * thickness, half[-1]))
+        sizes = [len(shell.rest_positions) for shell in shells]
+        self.owner = np.repeat(np.arange(len(shells)), sizes)
+        self.rest = np.concatenate([shell.rest_positions for shell in shells])
+        friction = [np.full(k, float(shell.friction)) for shell, k in zip(shells, sizes, strict=True)]
+        self.shell_surface = _stacked([shell.mesh for shell in shells], offsets)
+        self.spheres_at = self.count + np.arange(len(self.spheres))
+        self.planes_at = self.count + len(self.spheres) + np.arange(len(self.planes))
+        first = self.count + len(self.spheres) + len(self.planes)
+        starts = first + np.concatenate([[0], np.cumsum([len(c.positions) for c in self.meshes])]).astype(np.int64)
+        self.mesh_surface = _stacked(self.meshes, starts) if self.meshes else None
+        self.total = int(starts[-1])
+        simple = [*self.spheres, *self.planes]
+        names = {id(collider): k for k, collider in enumerate(scene.colliders)}
+        which = [names[id(c)] for c in simple] + [names[id(c)] for c in self.meshes for _ in range(len(c.positions))]
+        # Colliders get the owners −1, −2, …
+        self.owner = np.concatenate([self.owner, -1 - np.array(which, dtype=np.int64)]).astype(np.int64)
+        own = [np.zeros(len(simple))] + [np.full(len(c.positions), 0.5 * c.thickness) for c in self.meshes]
+        self.half = np.concatenate([*half, *own])
+        self.core = np.concatenate([*core, np.zeros(self.total - self.count)])
+        grip = [float(c.friction) for c in simple]
+        grips = [np.full(len(c.positions), float(c.friction)) for c in self.meshes]
+        self.friction = np.concatenate([*friction, grip, *grips])
+        self.normals = np.array([c.normal for c in self.planes], dtype=np.float64).reshape(-1, 3)
+        self.normals /= np.linalg.norm(self.normals, axis=1)[:, None]
+        self.radii = np.array([c.radius for c in self.spheres], dtype=np.float64)
+        self.touches_itself = np.array([shell.self_contact for shell in shells], dtype=bool)
+        self.together = bool(scene.self_contact) and (len(shells) > 1 or bool(self.touches_itself.any()))
+
+    def place(self, t: float) -> Floats:
+        """Collider vertices of the stack [m], (total − count, 3), at time t [s]."""
+        simple = [c.place(t) for c in [*self.spheres, *self.planes]]
+        return np.concatenate([np.array(simple).reshape(-1, 3), *(c.place(t) for c in self.meshes)])
+
+    def allowed(self, first: Ints, second: Ints) -> Bools:
+        """Whether vertices of shells may touch at all: not within a shell whose self-contact is off, (p,)."""
+        a, b = self.owner[first], self.owner[second]
+        return (a != b) | self.touches_itself[a]
+
+
+def _at_vertices(value: float | Floats, mesh: Topology) -> Floats:
+    """A number or per-face array as the mean over the faces round each vertex, (n,)."""
+    corner = np.repeat(np.broadcast_to(np.asarray(value, dtype=np.float64), (len(mesh.faces),)), 3)
+    flat = mesh.faces.ravel()
+    total = np.bincount(flat, weights=corner, minlength=mesh.vertex_count)
+    return total / np.maximum(np.bincount(flat, minlength=mesh.vertex_count), 1)
+
+
+def _stacked(meshes: Sequence[Topology | Collider], starts: Ints) -> Surface:
+    edge_starts = np.concatenate([[0], np.cumsum([len(mesh.edges) for mesh in meshes])])
+    return Surface(
+        np.concatenate([mesh.faces + at for mesh, at in zip(meshes, starts, strict=False)]),
+        np.concatenate([mesh.edges + at for mesh, at in zip(meshes, starts, strict=False)]),
+        np.concatenate([mesh.face_edges + at for mesh, at in zip(meshes, edge_starts, strict=False)]),
+    )

@@ -1,0 +1,125 @@
+"""The bound on a step: which displacements cross nothing.
+
+Two convex features at a distance are separated by the plane across the direction n between their nearest points. They have
+not crossed during a motion if some direction n(s) separates them at every moment s of it. With n(s) going
+straight from n₀ (nearest points before) to n₁ (after) and every vertex going straight, the separation of two vertices along
+n(s) is a quadratic in s; it stays above c |n(s)| if its three Bézier coefficients
+
+    n₀·Δ₀,   ½ (n₀·Δ₁ + n₁·Δ₀),   n₁·Δ₁     are above     c,   c (1 + n₀·n₁)/2,   c
+
+(Δ: the vector between the vertices before and after; |n(s)| ≤ 1 − s(1−s)(1 − n₀·n₁)). No root is sought, motion of both
+sides together costs nothing, and the sides may turn. A pair that fails is cut short.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..types import Floats, Ints
+from .distances import dot
+from .pairs import Pairs
+
+# Share of its room that a pair must keep after a step.
+KEPT = 0.02
+# Share of its room that a pair which is cut short may use up.
+SHARE = 0.8
+ROUNDS = 8
+
+
+def unsafe(pairs: Pairs, x: Floats, move: Floats) -> Ints:
+    """Pairs that may cross when the stack goes straight from x, where they were looked at, by `move` (total, 3)."""
+    ahead = x + move
+    _, turned, distance = pairs.nearest(ahead)
+    v, n = pairs.vertices, pairs.normals
+    solid = pairs.radius + pairs.core
+    kept = solid + KEPT * np.minimum(pairs.room(), pairs.reach)
+    # First what comes no closer along n than its room allows: all that is needed for most pairs.
+    low, high = pairs.along(move)
+    doubt = np.flatnonzero(pairs.distance - (high - low) <= kept)
+    if len(doubt) == 0:
+        return doubt
+    part, n0, n1, v = pairs.picked(doubt), n[doubt], turned[doubt], v[doubt]
+    middle = [0.5 * (dot(ahead[v[:, k]], n0) + dot(x[v[:, k]], n1)) for k in range(4)]
+    low, high = part.sides(middle)
+    cosine = dot(n0, n1)
+    crossed = (distance[doubt] <= kept[doubt]) | (low - high <= kept[doubt] * 0.5 * (1.0 + cosine))
+    return doubt[crossed]
+
+
+def shortened(pairs: Pairs, x: Floats, move: Floats, tied: Ints) -> Floats:
+    """Factor for each vertex of the stack, (total,) between 0 and 1, that makes `move` safe; one for all of `tied`.
+
+    Vertices of a pair that is not safe go back alike. That may spoil another pair that relied on them, so this repeats,
+    and ends with one factor for the whole stack if it must.
+    """
+    factor = np.ones(len(move))
+    room = np.maximum(pairs.room(), 0.0)
+    for attempt in range(ROUNDS + 12):
+        bad = unsafe(pairs, x, factor[:, None] * move)
+        if len(bad) == 0:
+            return factor
+        part = pairs.picked(bad)
+        low, high = part.along(factor[:, None] * move)
+        closer = np.maximum(high - low, 1e-300)
+        # What fails without approaching along n (it turns) is halved.
+        share = np.minimum(np.where(high > low, SHARE * room[bad] / closer, 1.0), 0.7)
+        if attempt >= ROUNDS:
+            factor[:] = factor.min() * (0.5 if attempt > ROUNDS else 1.0)
+            continue
+        least = np.ones(len(move))
+        for k in range(4):
+            np.minimum.at(least, part.vertices[:, k], share)
+        factor = factor * least
+        if len(tied):
+            factor[tied] = factor[tied].min()
+    return np.zeros(len(move))
+
+
+def pushed(pairs: Pairs, move: Floats, mobile: Floats, rounds: int) -> Floats:
+    """`move` (total, 3) changed so that pairs do not approach beyond their room: what is in the way is pushed along.
+
+    `mobile` (total,): 1 for vertices that give way, 0 for those that do not (colliders). Excess approach is shared by
+    the sides that can move, along n, as in an inelastic impact; repeated, since a push hands on.
+    """
+    if len(pairs) == 0:
+        return move
+    low, high = pairs.along(move)
+    # Only pairs that come near, or would if their sides were pushed as far as others are.
+    excess = high - low - 0.5 * SHARE * np.maximum(pairs.room(), 0.0)
+    if not (excess > 0).any():
+        return move
+    near = np.flatnonzero(excess > -float(excess.max()))
+    pairs = pairs.picked(near)
+    move = move.copy()
+    budget = 0.5 * SHARE * np.maximum(pairs.room(), 0.0)
+    m, v, n = pairs.faces, pairs.vertices, pairs.normals
+    second = np.ones((len(pairs), 4), dtype=bool)
+    second[:m, 0] = False
+    second[m:, :2] = False
+    give = mobile[v]
+    give_first = np.where(second, 1.0, give).min(axis=1)
+    give_second = np.where(second, give, 1.0).min(axis=1)
+    total = give_first + give_second
+    for _ in range(rounds):
+        low, high = pairs.along(move)
+        excess = high - low - budget
+        bad = np.flatnonzero((excess > 0) & (total > 0))
+        if len(bad) == 0:
+            break
+        e, t = excess[bad], total[bad]
+        floor = low[bad] + e * give_first[bad] / t
+        ceiling = high[bad] - e * give_second[bad] / t
+        change, weight = np.zeros((len(move), 3)), np.zeros(len(move))
+        for k in range(4):
+            at = v[bad, k]
+            along = dot(move[at], n[bad])
+            lift = np.where(second[bad, k], np.minimum(ceiling - along, 0.0), np.maximum(floor - along, 0.0))
+            lift = lift * (mobile[at] > 0)
+            size = np.abs(lift)
+            weight += np.bincount(at, weights=size, minlength=len(move))
+            for axis in range(3):
+                change[:, axis] += np.bincount(at, weights=size * lift * n[bad, axis], minlength=len(move))
+        # The mean over a vertex's pairs, weighted by need: one large push is not watered down by many small ones.
+        hit = weight > 0
+        move[hit] += change[hit] / weight[hit, None]
+    return move

@@ -1,0 +1,218 @@
+"""Contact of a scene: an energy for the solvers and a bound on their steps.
+
+A step goes: `begin_step` (where colliders go, how stiff, friction from the forces at the start), `predict` (the guess,
+with what is in the way pushed along), then rounds of: the solver minimises with nearest points and normals frozen
+(`Rows`), and `follow` takes the shadow of the step, which never crosses anything, as far as it can towards the
+solver's answer. When the shadow arrives and a fresh look changes nothing, the step is done; its end is the shadow's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..assembly import Hessian
+from ..energies.base import Energy
+from ..scene import Scene
+from ..types import Bools, Floats
+from .bodies import Bodies
+from .bound import pushed, shortened, unsafe
+from .candidates import BroadPhase, Candidates
+from .friction import CREEP, Friction
+from .pairs import Pairs
+from .rows import Rows
+
+# Spring of a contact: so many times a vertex's inertia m/h², plus so many times its weight over the contact distance.
+INERTIAL, WEIGHTS = 25.0, 20.0
+# Broad phase margin as a share of the mean edge: with contact between sheets or meshes, and with planes and spheres only.
+MARGIN, MARGIN_ALONE = 0.25, 1.0
+# How often a way is tried before it is cut short for all vertices alike; rounds of pushing.
+WAYS, PUSHES = 4, 30
+
+
+class Contact(Energy):
+    """All contacts of a scene. `mass` [kg], (n,); `free` (n, 3): components that no pin holds."""
+
+    def __init__(self, scene: Scene, mass: Floats, free: Bools, start: Floats) -> None:
+        self.bodies = bodies = Bodies(scene)
+        self.exists = bodies.together or bool(scene.colliders)
+        colliders = np.zeros(bodies.total - bodies.count)
+        self._mass = np.concatenate([mass, colliders])
+        self._weight = WEIGHTS * float(np.linalg.norm(scene.gravity)) * self._mass
+        self._count = bodies.count
+        self._held = ~free.all(axis=1)
+        # Who gives way when pushed: first what is free, then pins too; colliders never.
+        self._yielding = [np.concatenate([1.0 * ~self._held, colliders]), np.concatenate([np.ones(len(mass)), colliders])]
+        self._goal = bodies.place(0.0)
+        edges = bodies.shell_surface.edges
+        edge = start[edges[:, 1]] - start[edges[:, 0]]
+        self._edge = float(np.sqrt(np.einsum("ij,ij->i", edge, edge)).mean())
+        analytic = not bodies.together and bodies.mesh_surface is None
+        self._margin = (MARGIN_ALONE if analytic else MARGIN) * self._edge
+        self._shadow = np.concatenate([start, self._goal])
+        self._broad = BroadPhase(bodies, self._shadow)
+        self._candidates: Candidates | None = None
+        self._friction: Friction | None = None
+        self._rows: Rows | None = None
+        self._nearest = np.inf
+        self.blocked = ""
+        """What keeps the shadow from arriving, in words."""
+        self.report: dict[str, Any] = {}
+        self.new_report()
+
+    def new_report(self) -> None:
+        """Forget the counts so far."""
+        self.report = {"contact_builds": 0, "contact_rounds": 0, "pins_yielded": 0}
+
+    # The start of a step
+
+    def begin_step(self, t: float, h: float, x: Floats, v: Floats, targets: Floats, gravity: Floats) -> None:
+        """From t to t + h [s], starting at x (n, 3) with velocities v; `targets` (n, 3) of held components."""
+        self._inertia = self._mass * (INERTIAL / (h * h))
+        placed, self._goal = self.bodies.place(t), self.bodies.place(t + h)
+        self._shadow = np.concatenate([x, placed])
+        self._late = False
+        free_fall = np.where(self._held[:, None], targets - x, h * v + h * h * gravity)
+        move = np.concatenate([free_fall, self._goal - placed])
+        self._build(self._shadow, move)
+        pairs = self._look(move)
+        mu = _friction(self.bodies, pairs, self._rows_at)
+        assert self._rows is not None
+        friction = Friction(self._rows, mu, self._shadow, CREEP * h)
+        self._friction = friction if len(friction) else None
+
+    def predict(self, guess: Floats) -> Floats:
+        """Where the search starts: `guess` (n, 3) with what would collide pushed along, as in an inelastic impact."""
+        move = np.concatenate([guess, self._goal]) - self._shadow
+        for mobile in self._yielding:
+            move = pushed(self._pairs, move, mobile, PUSHES)
+        ahead: Floats = (self._shadow + move)[: self._count]
+        return ahead
+
+    # Between minimisations
+
+    def follow(self, x: Floats, tolerance: float) -> tuple[Floats, bool]:
+        """Take the shadow towards the solver's x (n, 3) and look again: where it is, and whether it arrived.
+
+        It arrives when colliders are at their goal and it is within `tolerance` [m] (root mean square) of x.
+        """
+        goal = np.concatenate([x, self._goal])
+        self._shadow = self._shadow + self._safe_way(goal - self._shadow)
+        off = goal - self._shadow
+        late = float(np.abs(off[self._count :]).max(initial=0.0))
+        arrived = late <= 1e-9 * self._edge
+        self._late = not arrived
+        if arrived:
+            self._shadow[self._count :] = self._goal
+        behind = off[: self._count]
+        arrived &= float(np.sqrt(np.vdot(behind, behind) / len(behind))) <= tolerance
+        self._look(goal - self._shadow)
+        self.report["contact_rounds"] += 1
+        return self._shadow[: self._count].copy(), arrived
+
+    def _safe_way(self, wish: Floats) -> Floats:
+        """A displacement near to `wish` (total, 3) that crosses nothing on the way from the shadow."""
+        stack, move = self._shadow, wish
+        tied = np.arange(self._count, self.bodies.total)
+        for _ in range(WAYS):
+            self._build(stack, move)
+            pairs = Pairs(self.bodies, self._known(), stack)
+            way = move
+            if self._late:
+                for mobile in self._yielding:
+                    way = pushed(pairs, way, mobile, PUSHES)
+            way = shortened(pairs, stack, way, tied)[:, None] * way
+            if float(np.abs(way - move).max()) <= self._margin:
+                break
+            move = way
+        else:
+            factor = np.full(len(move), float(shortened(pairs, stack, move, tied).min()))
+            bad = len(unsafe(pairs, stack, factor[:, None] * move))
+            way = (0.0 if bad else factor[:, None]) * move
+        self.blocked = self._tightest(pairs, pairs.room())
+        return way
+
+    def _look(self, move: Floats) -> Pairs:
+        """Nearest points at the shadow, and rows for the pairs that could press after going by `move`."""
+        stack = self._shadow
+        if not self._broad.covers(stack) or self._candidates is None:
+            self._build(stack, move)
+        self._pairs = pairs = Pairs(self.bodies, self._known(), stack)
+        room = pairs.distance - pairs.radius - pairs.reach
+        low, high = pairs.along(move)
+        which = room <= 1.2 * np.maximum(high - low, 0.0) + 0.5 * self._margin
+        self._rows = Rows(pairs, which, self._inertia, self._weight)
+        self._nearest = float((pairs.distance - pairs.radius).min(initial=np.inf))
+        return pairs
+
+    @property
+    def _rows_at(self) -> Any:
+        assert self._rows is not None
+        return self._rows.at
+
+    def _tightest(self, pairs: Pairs, room: Floats) -> str:
+        if len(pairs) == 0:
+            return ""
+        worst = int(np.argmin(room))
+        a, b = (int(self.bodies.owner[k]) for k in pairs.vertices[worst, [0, 3]])
+        names = [f"shell {k}" if k >= 0 else f"collider {-1 - k}" for k in (a, b)]
+        inside = [int(k) for k in pairs.vertices[worst] if k < self._count]
+        return f"{names[0]} meets {names[1]} at vertex {inside[0]}, with {max(room[worst], 0.0):.3g} m to spare"
+
+    # The energy, with colliders at the end of the step
+
+    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+        assert self._rows is not None
+        stack = self._stack(x)
+        value, gradient = self._rows.value_and_gradient(stack)
+        if self._friction is not None:
+            part, by_x = self._friction.value_and_gradient(stack)
+            value += part
+            gradient += by_x
+        return value, gradient
+
+    def hessian(self, x: Floats, psd: bool = True) -> Hessian:
+        assert self._rows is not None
+        stack = self._stack(x)
+        total = self._rows.hessian(stack)
+        return total if self._friction is None else total + self._friction.hessian(stack)
+
+    def round_off(self, x: Floats) -> float:
+        assert self._rows is not None
+        slopes = self._rows.slopes(self._stack(x))
+        return 4.0 * float(np.finfo(np.float64).eps) * float(np.abs(slopes).sum()) * float(np.abs(x).max())
+
+    def forces(self, x: Floats) -> Floats:
+        """Contact forces without friction [N], (n, 3)."""
+        if self._rows is None:
+            return np.zeros_like(x)
+        return -self._rows.value_and_gradient(self._stack(x))[1]
+
+    def summary(self, x: Floats) -> dict[str, Any]:
+        """For the stats of a frame: contacts that press, smallest distance [m] of what may touch, counts."""
+        if self._rows is None:
+            return {}
+        contacts = int((self._rows.slopes(self._stack(x)) < 0).sum())
+        return self.report | {"contacts": contacts, "nearest": self._nearest, "intersections": 0}
+
+    def _stack(self, x: Floats) -> Floats:
+        return np.concatenate([x, self._goal]) if len(self._goal) else x
+
+    def _build(self, stack: Floats, move: Floats) -> None:
+        self._candidates = self._broad.build(stack, move, self._margin)
+        self.report["contact_builds"] += 1
+
+    def _known(self) -> Candidates:
+        assert self._candidates is not None
+        return self._candidates
+
+
+def _friction(bodies: Bodies, pairs: Pairs, at: Any) -> Floats:
+    """Coulomb's coefficient: the collider's, or the geometric mean of two shells'."""
+    a, b = pairs.vertices[at, 0], pairs.vertices[at, 3]
+    shells = (a < bodies.count) & (b < bodies.count)
+    both = np.sqrt(bodies.friction[a] * bodies.friction[b])
+    collider = np.where(a >= bodies.count, bodies.friction[a], bodies.friction[b])
+    mu: Floats = np.where(shells, both, collider)
+    return mu

@@ -1,0 +1,85 @@
+"""Contacts as the solvers see them: one row a pair, with nearest points and normal frozen.
+
+The gap of a row is linear in the positions, g = n · ∑ wₖ xₖ − offset, so value, gradient and Hessian are products with one
+sparse matrix W of the weights, and the Hessian ∑ b''(g) (wₖ n)(wₗ n)ᵀ is positive semidefinite as it stands.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from ..assembly import Hessian
+from ..types import Bools, Floats, Sparse
+from .barrier import barrier
+from .pairs import Pairs
+
+
+class Rows:
+    """The pairs of `pairs` chosen by `which` (p,), with spring constants from the shell vertices they join.
+
+    `inertia` [N/m] and `weight` [N] per vertex of the stack, (total,), zero for colliders: k = inertia + weight/ĝ.
+    """
+
+    def __init__(self, pairs: Pairs, which: Bools, inertia: Floats, weight: Floats) -> None:
+        # Where the nearest point of an edge is its end, a vertex-face pair says the same.
+        inner = (np.abs(pairs.weights) > 1e-6).all(axis=1)
+        inner[: pairs.faces] = True
+        self.at = np.flatnonzero(inner & which)
+        self.pairs = pairs
+        count = pairs.bodies.count
+        vertices, self.normals = pairs.vertices[self.at], pairs.normals[self.at]
+        p, total = len(self.at), pairs.bodies.total
+        starts = np.arange(0, 4 * p + 1, 4)
+        self.weights = csr_matrix((pairs.weights[self.at].ravel(), vertices.ravel(), starts), shape=(p, total))
+        self.spread = csr_matrix(self.weights[:, :count].T)
+        self.offset = (pairs.radius + pairs.core)[self.at]
+        self.full = (pairs.reach - pairs.core)[self.at]
+        self._round = np.flatnonzero(pairs.radius[self.at] > 0)
+        mine = (vertices < count).sum(axis=1)
+        self.stiffness = (inertia[vertices].sum(axis=1) + weight[vertices].sum(axis=1) / self.full) / mine
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    def gaps(self, stack: Floats) -> tuple[Floats, Floats]:
+        """Gap of each row [m], (p,), and its normals (p, 3): frozen, except that those of spheres turn."""
+        vector, normals = self.weights @ stack, self.normals
+        gaps: Floats = np.einsum("ij,ij->i", vector, normals)
+        if len(self._round):
+            at, normals = self._round, normals.copy()
+            gaps[at] = np.sqrt(np.einsum("ij,ij->i", vector[at], vector[at]))
+            normals[at] = vector[at] / gaps[at, None]
+        return gaps - self.offset, normals
+
+    def slopes(self, stack: Floats) -> Floats:
+        """Minus the normal force of each row [N], (p,)."""
+        return barrier(self.gaps(stack)[0], self.full, self.stiffness)[1]
+
+    def value_and_gradient(self, stack: Floats) -> tuple[float, Floats]:
+        """Energy [J] and gradient [N] on the shells, (count, 3)."""
+        gaps, normals = self.gaps(stack)
+        value, slope, _ = barrier(gaps, self.full, self.stiffness)
+        gradient: Floats = self.spread @ (slope[:, None] * normals)
+        return float(value.sum()), gradient
+
+    def hessian(self, stack: Floats) -> Hessian:
+        """Second derivative [N/m] on the shells."""
+        gaps, normals = self.gaps(stack)
+        curvature = barrier(gaps, self.full, self.stiffness)[2]
+        at = np.flatnonzero(curvature > 0)
+        n = normals[at]
+        blocks = curvature[at, None, None] * n[:, :, None] * n[:, None, :]
+        return block_products(self.weights[at], blocks, self.pairs.bodies.count)
+
+
+def block_products(weights: Sparse, blocks: Floats, count: int) -> Hessian:
+    """∑ over rows of wₖ wₗ block, (3 count, 3 count); `weights` (p, total), `blocks` (p, 3, 3)."""
+    entries = weights[:, :count].tocoo()
+    p, axis = weights.shape[0], np.arange(3)
+    rows, columns = (3 * entries.row[:, None] + axis).ravel(), (3 * entries.col[:, None] + axis).ravel()
+    jacobian = csr_matrix((np.repeat(entries.data, 3), (rows, columns)), shape=(3 * p, 3 * count))
+    starts = np.arange(0, 9 * p + 1, 3)
+    inner = (3 * np.arange(p)[:, None, None] + np.broadcast_to(axis, (3, 3))[None]).ravel()
+    middle = csr_matrix((blocks.ravel(), inner, starts), shape=(3 * p, 3 * p))
+    return Hessian(count, blocks=[csr_matrix(jacobian.T @ (middle @ jacobian))])

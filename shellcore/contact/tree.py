@@ -1,0 +1,131 @@
+"""Broad phase: trees of boxes that find which faces may meet while everything moves.
+
+A tree is a complete binary tree over faces sorted once by position, so that a node is a run of faces and refitting is
+a few reshapes. Nodes carry the box of their corners and the interval of their displacements: two nodes may
+meet if their boxes do once one is swept by their *relative* displacement. A sheet that falls as a whole
+therefore costs no more than one at rest. Pairs of nodes are expanded level by level, all at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..types import Bools, Floats, Ints
+
+
+class Boxes:
+    """Boxes of k things per axis: `low`, `high` [m] and displacement intervals `back`, `ahead` [m], each (3, k)."""
+
+    def __init__(self, low: Floats, high: Floats, back: Floats | None = None, ahead: Floats | None = None) -> None:
+        self.low, self.high, self.back, self.ahead = low, high, back, ahead
+
+    @staticmethod
+    def of(x: Floats, move: Floats | None, vertices: Ints, margin: float) -> Boxes:
+        """Boxes of things with corners `vertices` (k, c) at x (n, 3) that move by `move`, widened by `margin`."""
+        low, high = _interval(x.T, vertices)
+        if move is None:
+            return Boxes(low - margin, high + margin)
+        return Boxes(low - margin, high + margin, *_interval(move.T, vertices))
+
+    def meet(self, mine: Ints, other: Boxes, theirs: Ints) -> Bools:
+        """Whether box `mine[i]` may meet `other`'s `theirs[i]` during the motion, (p,)."""
+        met = np.ones(len(mine), dtype=bool)
+        at = np.arange(len(mine))
+        for axis in range(3):
+            i, j = mine[at], theirs[at]
+            low, high = other.low[axis][j], other.high[axis][j]
+            if self.back is not None and self.ahead is not None and other.back is not None and other.ahead is not None:
+                low = low + np.minimum(other.back[axis][j] - self.ahead[axis][i], 0.0)
+                high = high + np.maximum(other.ahead[axis][j] - self.back[axis][i], 0.0)
+            apart = (self.low[axis][i] > high) | (low > self.high[axis][i])
+            met[at[apart]] = False
+            at = at[~apart]
+        return met
+
+    def _halved(self) -> Boxes:
+        """Boxes of neighbouring pairs."""
+        low = np.minimum(self.low[:, ::2], self.low[:, 1::2])
+        high = np.maximum(self.high[:, ::2], self.high[:, 1::2])
+        if self.back is None or self.ahead is None:
+            return Boxes(low, high)
+        back = np.minimum(self.back[:, ::2], self.back[:, 1::2])
+        return Boxes(low, high, back, np.maximum(self.ahead[:, ::2], self.ahead[:, 1::2]))
+
+
+def _interval(x: Floats, vertices: Ints) -> tuple[Floats, Floats]:
+    low = high = x[:, vertices[:, 0]]
+    for corner in range(1, vertices.shape[1]):
+        values = x[:, vertices[:, corner]]
+        low, high = np.minimum(low, values), np.maximum(high, values)
+    return low, high
+
+
+class BoxTree:
+    """A tree over faces (m, 3). `centres` (m, 3): where the faces are when it is made; order stays as they move."""
+
+    def __init__(self, centres: Floats) -> None:
+        self.count = len(centres)
+        self.depth = max(0, int(np.ceil(np.log2(max(self.count, 1)))))
+        self._order = _sorted_by_halves(centres, self.depth)
+        self.levels: list[Boxes] = []
+
+    def refit(self, boxes: Boxes) -> None:
+        """Take the boxes of the faces, (3, m)."""
+        size = 1 << self.depth
+        known = self._order >= 0
+        parts = []
+        for values, empty in (
+            (boxes.low, np.inf),
+            (boxes.high, -np.inf),
+            (boxes.back, np.inf),
+            (boxes.ahead, -np.inf),
+        ):
+            if values is None:
+                break
+            leaves = np.full((3, size), empty)
+            leaves[:, known] = values[:, self._order[known]]
+            parts.append(leaves)
+        level = Boxes(*parts)
+        self.levels = [level]
+        for _ in range(self.depth):
+            level = level._halved()
+            self.levels.append(level)
+        self.levels.reverse()
+
+    def pairs(self, other: BoxTree) -> tuple[Ints, Ints]:
+        """Faces of this tree and of `other` whose boxes may meet; with itself, each pair once and none with itself."""
+        alone = other is self
+        i = j = np.zeros(1, dtype=np.int64)
+        for level in range(1, max(self.depth, other.depth) + 1):
+            down_i, down_j = level <= self.depth, level <= other.depth
+            parts = []
+            for a in (0, 1) if down_i else (0,):
+                for b in (0, 1) if down_j else (0,):
+                    first = 2 * i + a if down_i else i
+                    second = 2 * j + b if down_j else j
+                    if alone and a > b:
+                        first, second = first[i != j], second[i != j]
+                    parts.append((first, second))
+            i, j = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
+            mine, theirs = self.levels[min(level, self.depth)], other.levels[min(level, other.depth)]
+            met = mine.meet(i, theirs, j)
+            i, j = i[met], j[met]
+        if alone:
+            i, j = i[i != j], j[i != j]
+        first, second = self._order[i], other._order[j]
+        real = (first >= 0) & (second >= 0)
+        return first[real], second[real]
+
+
+def _sorted_by_halves(centres: Floats, depth: int) -> Ints:
+    """Order in which every aligned run of 2^k entries is a compact group; −1 fills up to a power of two."""
+    size = 1 << depth
+    order = np.concatenate([np.arange(len(centres)), np.full(size - len(centres), -1)])
+    for level in range(depth):
+        runs = order.reshape(1 << level, -1)
+        points = np.where(runs[:, :, None] >= 0, centres[runs], np.nan)
+        width = np.nanmax(points, axis=1, initial=-np.inf) - np.nanmin(points, axis=1, initial=np.inf)
+        axis = np.argmax(width, axis=1)
+        key = np.take_along_axis(points, axis[:, None, None], axis=2)[:, :, 0]
+        order = np.take_along_axis(runs, np.argsort(np.where(runs >= 0, key, np.inf), axis=1), axis=1).ravel()
+    return order
