@@ -24,7 +24,7 @@ from .pairs import Pairs
 from .rows import Rows
 
 # Spring of a contact: so many times a vertex's inertia m/h², plus so many times its weight over the contact distance.
-INERTIAL, WEIGHTS = 25.0, 20.0
+INERTIAL, WEIGHTS, STRETCH = 25.0, 20.0, 0.2
 # Broad phase margin as a share of the mean edge: with contact between sheets or meshes, and with planes and spheres only.
 MARGIN, MARGIN_ALONE = 0.25, 1.0
 # How often a way is tried before it is cut short for all vertices alike; rounds of pushing.
@@ -38,6 +38,8 @@ class Contact(Energy):
         self.bodies = bodies = Bodies(scene)
         self.exists = bodies.together or bool(scene.colliders)
         colliders = np.zeros(bodies.total - bodies.count)
+        stretch = [np.full(len(s.rest_positions), max(float(np.max(a)) for a in s.material.stretch)) for s in scene.shells]
+        self._stretch = STRETCH * np.concatenate([*stretch, colliders])
         self._mass = np.concatenate([mass, colliders])
         self._weight = WEIGHTS * float(np.linalg.norm(scene.gravity)) * self._mass
         self._count = bodies.count
@@ -69,7 +71,7 @@ class Contact(Energy):
 
     def begin_step(self, t: float, h: float, x: Floats, v: Floats, targets: Floats, gravity: Floats) -> None:
         """From t to t + h [s], starting at x (n, 3) with velocities v; `targets` (n, 3) of held components."""
-        self._inertia = self._mass * (INERTIAL / (h * h))
+        self._inertia = self._mass * (INERTIAL / (h * h)) + self._stretch
         placed, self._goal = self.bodies.place(t), self.bodies.place(t + h)
         self._shadow = np.concatenate([x, placed])
         self._late = False
@@ -95,9 +97,12 @@ class Contact(Energy):
     def follow(self, x: Floats, tolerance: float) -> tuple[Floats, bool]:
         """Take the shadow towards the solver's x (n, 3) and look again: where it is, and whether it arrived.
 
-        It arrives when colliders are at their goal and it is within `tolerance` [m] (root mean square) of x.
+        It arrives when colliders are at their goal, it is within `tolerance` [m] (root mean square) of x, and gaps
+        frozen for the solver were right to within that too.
         """
+        assert self._rows is not None
         goal = np.concatenate([x, self._goal])
+        settled = self._rows.drift(goal) <= 2.0 * tolerance
         self._shadow = self._shadow + self._safe_way(goal - self._shadow)
         off = goal - self._shadow
         late = float(np.abs(off[self._count :]).max(initial=0.0))
@@ -106,7 +111,7 @@ class Contact(Energy):
         if arrived:
             self._shadow[self._count :] = self._goal
         behind = off[: self._count]
-        arrived &= float(np.sqrt(np.vdot(behind, behind) / len(behind))) <= tolerance
+        arrived &= settled and float(np.sqrt(np.vdot(behind, behind) / len(behind))) <= tolerance
         self._look(goal - self._shadow)
         self.report["contact_rounds"] += 1
         return self._shadow[: self._count].copy(), arrived

@@ -56,6 +56,13 @@ class Rows:
         """Minus the normal force of each row [N], (p,)."""
         return barrier(self.gaps(stack)[0], self.full, self.stiffness)[1]
 
+    def drift(self, stack: Floats) -> float:
+        """Largest difference between a gap that presses and its true value [m]: what freezing cost."""
+        gaps = self.gaps(stack)[0]
+        near = np.flatnonzero(gaps < self.full)
+        true = self.pairs.picked(self.at[near]).nearest(stack)[2] - self.offset[near]
+        return float(np.abs(np.minimum(true, self.full[near]) - gaps[near]).max(initial=0.0))
+
     def value_and_gradient(self, stack: Floats) -> tuple[float, Floats]:
         """Energy [J] and gradient [N] on the shells, (count, 3)."""
         gaps, normals = self.gaps(stack)
