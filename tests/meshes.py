@@ -163,8 +163,7 @@ def bumpy(mesh: Mesh, amplitude: float, seed: int = 0) -> Mesh:
 def vertex_normals(points: Floats, faces: Ints) -> Floats:
     """Unit normals weighted by area, shape (n, 3)."""
     a, b, c = (points[faces[:, corner]] for corner in range(3))
-    normals = np.zeros_like(points)
-    np.add.at(normals, faces, np.cross(b - a, c - a)[:, None, :])
+    normals = _summed(np.cross(b - a, c - a), faces, len(points))
     return normals / np.linalg.norm(normals, axis=1)[:, None]
 
 
@@ -199,10 +198,14 @@ def _smoothed(points: Floats, faces: Ints) -> Floats:
     """Each vertex half way to the area-weighted mean of the centres of its triangles."""
     u, v = points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]]
     area = np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])
-    total, weight = np.zeros_like(points), np.zeros(len(points))
-    np.add.at(total, faces, (area[:, None] * points[faces].mean(axis=1))[:, None, :])
-    np.add.at(weight, faces, area[:, None])
-    return 0.5 * (points + total / weight[:, None])
+    total = _summed(area[:, None] * points[faces].mean(axis=1), faces, len(points))
+    return 0.5 * (points + total / _summed(area[:, None], faces, len(points)))
+
+
+def _summed(of_faces: Floats, faces: Ints, count: int) -> Floats:
+    """At each vertex the sum over its faces of the rows of `of_faces`, (m, k) to (count, k)."""
+    corners, values = faces.ravel(), np.repeat(of_faces, 3, axis=0)
+    return np.column_stack([np.bincount(corners, weights=column, minlength=count) for column in values.T])
 
 
 def _quartered(points: Floats, faces: Ints) -> Mesh:
