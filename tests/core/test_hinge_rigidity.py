@@ -158,6 +158,15 @@ def test_no_weights_give_an_equilateral_mesh_a_bias_rigidity_of_its_own(weights:
     assert (measured[1] + measured[2]) / 2 == pytest.approx(measured[0], rel=1e-9)
 
 
+@given(weights=st.tuples(*[st.floats(0.1, 10)] * 3))
+def test_no_weights_make_a_one_diagonal_grid_isotropic(weights: tuple[float, float, float]) -> None:
+    sheet = sheet_of("right")
+    edge = sheet.positions[sheet.mesh.hinges[:, 1]] - sheet.positions[sheet.mesh.hinges[:, 0]]
+    kind = np.round(np.degrees(np.arctan2(edge[:, 1], edge[:, 0])) / 45).astype(int) % 4
+    along = effective_rigidity(sheet, np.array(weights)[kind], np.radians([0, 45, 90, 135]), relaxed=False)
+    assert along[1] == pytest.approx(along[0] + along[2] + along[3], rel=1e-9)
+
+
 def test_the_fit_follows_a_material_that_changes_over_the_sheet() -> None:
     x, faces = meshes.unstructured(1200, 2.0, 1.0, seed=3)
     mesh = topology(faces, len(x))
