@@ -1,1 +1,44 @@
-"""Physics of thin sheets and shells."""
+"""Physics of thin sheets and shells, in pure numpy and scipy. How it works, in the order data flows:
+
+1. `mesh` turns faces into edges and hinges; `Material` says what the sheet is made of; `Shell` joins them with a rest
+   state, pins and loads; `Scene` puts shells among colliders, gravity and wind.
+2. `System` turns a scene into energies on one stacked array of positions (n, 3). Every force is an energy
+   that answers value, gradient and Hessian (`energies/`), so every model can be swapped for another.
+3. `integrators` make one incremental potential a step: inertia plus all energies. Time stepping is its minimisation.
+4. `solver` minimises it: quasi-Newton from a matrix factored once, or Newton with conjugate gradients.
+5. `simulate` loops over frames and steps, halves what does not converge, and yields a `Frame` of plain arrays.
+6. `equilibrium` finds the state of rest instead; `willmore_flow` smooths a surface by its own bending energy.
+
+Units are SI, angles radians, arrays float64. Bad input raises `ShellError` and names what is at fault.
+"""
+
+from .axes import axes_from_uv
+from .colliders import Plane, Sphere
+from .errors import ShellError, ShellWarning, StepFailed
+from .forces import Wind
+from .frame import Frame
+from .material import Material
+from .scene import Attach, Scene
+from .shell import Damping, Shell
+from .simulate import Progress, progress, simulate
+from .statics import equilibrium
+
+__all__ = [
+    "Attach",
+    "Damping",
+    "Frame",
+    "Material",
+    "Plane",
+    "Progress",
+    "Scene",
+    "Shell",
+    "ShellError",
+    "ShellWarning",
+    "Sphere",
+    "StepFailed",
+    "Wind",
+    "axes_from_uv",
+    "equilibrium",
+    "progress",
+    "simulate",
+]

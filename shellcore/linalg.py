@@ -54,7 +54,7 @@ class CoordinateFactor:
         self._groups: list[tuple[list[int], Ints, Factor | None]] = []
         matrix = matrix.tocsc()
         for axis in range(3):
-            for axes, rows, _ in self._groups:
+            for axes, _, _ in self._groups:
                 if np.array_equal(free[:, axes[0]], free[:, axis]):
                     axes.append(axis)
                     break
@@ -73,7 +73,7 @@ class CoordinateFactor:
         solution = np.zeros_like(right)
         for axes, rows, factor in self._groups:
             if factor is not None:
-                at = np.ix_(rows, axes)
+                at = np.ix_(rows, np.array(axes))
                 solution[at] = factor.solve(right[at])
         return solution
 

@@ -57,7 +57,8 @@ class Topology:
     @property
     def boundary_vertices(self) -> Ints:
         """Vertices on the boundary, sorted."""
-        return np.unique(self.edges[self.boundary_edges])
+        vertices: Ints = np.unique(self.edges[self.boundary_edges])
+        return vertices
 
     @property
     def closed(self) -> bool:

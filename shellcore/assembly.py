@@ -1,0 +1,108 @@
+"""Element blocks to sparse matrices: the only place that builds them.
+
+Sums over elements are products with constant sparse matrices made once: a `scatter` adds element
+vectors at their vertices, a `BlockPattern` adds 3 × 3 element blocks at their vertex pairs.
+(`np.add.at` is slower and, with broadcast values, was found wrong in one numpy release.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.sparse import bsr_matrix, csr_matrix, identity, kron
+
+from .types import Floats, Ints, Sparse
+
+
+def scatter(vertices: Ints, vertex_count: int) -> Sparse:
+    """(n, b) matrix that adds row i of a (b, ·) array at vertex `vertices[i]`."""
+    flat = np.ravel(vertices)
+    ones = np.ones(len(flat))
+    return csr_matrix((ones, (flat, np.arange(len(flat)))), shape=(vertex_count, len(flat)))
+
+
+def scalar_matrix(rows: Ints, columns: Ints, values: Floats, vertex_count: int) -> Sparse:
+    """(n, n) matrix from triplets; duplicates add up."""
+    shape = (vertex_count, vertex_count)
+    return csr_matrix((np.ravel(values), (np.ravel(rows), np.ravel(columns))), shape=shape)
+
+
+def element_matrix(vertices: Ints, matrices: Floats, vertex_count: int) -> Sparse:
+    """(n, n) sum of element matrices (b, k, k) over element vertices (b, k)."""
+    k = vertices.shape[1]
+    rows = np.repeat(vertices, k, axis=1)
+    columns = np.tile(vertices, (1, k))
+    return scalar_matrix(rows, columns, matrices, vertex_count)
+
+
+class BlockPattern:
+    """Constant map from element 3 × 3 blocks to a block-sparse (3n, 3n) matrix.
+
+    Entry i adds `weights[i]` × block `sources[i]` at the vertex pair (rows[i], columns[i]).
+    """
+
+    def __init__(
+        self,
+        rows: Ints,
+        columns: Ints,
+        vertex_count: int,
+        sources: Ints | None = None,
+        weights: Floats | None = None,
+    ) -> None:
+        rows, columns = np.ravel(rows), np.ravel(columns)
+        sources = np.arange(len(rows)) if sources is None else np.ravel(sources)
+        weights = np.ones(len(rows)) if weights is None else np.ravel(weights)
+        pairs, slot = np.unique(rows * vertex_count + columns, return_inverse=True)
+        self._shape = (3 * vertex_count, 3 * vertex_count)
+        self._indices = pairs % vertex_count
+        counts = np.bincount(pairs // vertex_count, minlength=vertex_count)
+        self._indptr = np.concatenate([[0], np.cumsum(counts)])
+        self._gather = csr_matrix((weights, (slot.ravel(), sources)), shape=(len(pairs), int(sources.max()) + 1))
+
+    def assemble(self, blocks: Floats) -> Sparse:
+        """Block-sparse matrix from the source blocks, shape (s, 3, 3)."""
+        data = (self._gather @ blocks.reshape(-1, 9)).reshape(-1, 3, 3)
+        return bsr_matrix((data, self._indices, self._indptr), shape=self._shape)
+
+    @staticmethod
+    def of_elements(vertices: Ints, vertex_count: int) -> BlockPattern:
+        """Pattern for element blocks (b, k, k, 3, 3) over element vertices (b, k)."""
+        k = vertices.shape[1]
+        return BlockPattern(np.repeat(vertices, k, axis=1), np.tile(vertices, (1, k)), vertex_count)
+
+
+@dataclass
+class Hessian:
+    """A (3n, 3n) matrix kept as a sum: `scalar` (n, n) acting alike on x, y, z, plus block matrices."""
+
+    vertex_count: int
+    scalar: Sparse = None
+    blocks: list[Sparse] = field(default_factory=list)
+
+    def __add__(self, other: Hessian) -> Hessian:
+        if self.scalar is None or other.scalar is None:
+            scalar = self.scalar if other.scalar is None else other.scalar
+        else:
+            scalar = self.scalar + other.scalar
+        return Hessian(self.vertex_count, scalar, self.blocks + other.blocks)
+
+    def product(self, direction: Floats) -> Floats:
+        """Matrix times a displacement field (n, 3)."""
+        flat = np.zeros(direction.size)
+        for block in self.blocks:
+            flat += block @ direction.ravel()
+        image = flat.reshape(direction.shape)
+        if self.scalar is not None:
+            image += self.scalar @ direction
+        return image
+
+    def matrix(self) -> Sparse:
+        """The sum as one (3n, 3n) matrix, coordinates of a vertex adjacent."""
+        size = 3 * self.vertex_count
+        total = csr_matrix((size, size))
+        for block in self.blocks:
+            total = total + block.tocsr()
+        if self.scalar is not None:
+            total = total + kron(self.scalar, identity(3), format="csr")
+        return total

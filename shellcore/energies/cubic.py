@@ -1,0 +1,164 @@
+"""Cubic hinges: bending of curved shells, cubic in x, with a constant Hessian part (Garg et al. 2007).
+
+Per hinge, with rest angle θ̄, e₀ the edge, e₁ and e₂ from its start to the two apices (eq. 7, errata 1 to 3):
+
+    E = (D/A) (|ē₀|²(1 − cos θ̄) + ½ cos θ̄ |Kx|²) + k [e₀, e₁, e₂] − ∑ⱼ cⱼ (|eⱼ|² − |ēⱼ|²)
+    k = −D β̄ sin θ̄ / A,   β̄ = |ē₀| / (h̄₁ h̄₂)
+
+which equals the nonlinear hinge D(|ē₀|²/A)(1 − cos(θ − θ̄)) under isometry. The last sum is ours: as printed, the
+rest state feels forces that grow as θ̄² (the "expanding mode" of section 8). They lie in the span of the five
+edge-length gradients, so five numbers cⱼ a hinge cancel them exactly; the correction is rigid-motion
+invariant, zero under isometry and quadratic in x, so the energy stays cubic with a constant part
+that was positive semidefinite in every hinge tried (thousands, to 175°; not proved).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..assembly import BlockPattern, Hessian, element_matrix, scatter
+from ..mesh import Topology
+from ..types import Floats, Ints, Sparse
+from ..vectors import cross, skew
+from .base import Energy, QuadraticForm
+from .quadratic import hinge_rows
+
+# The hinge's five edges as (from, to) among start, end, left, right.
+HINGE_EDGES = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3]])
+# Below this |sin θ̄| the cubic term is under round-off of the quadratic one.
+FLAT = 1e-14
+
+
+class Cubic(Energy):
+    """Bending energy, cubic in positions. `rigidity` D [N·m] and `rest_angles` θ̄ [rad], each (h,)."""
+
+    def __init__(
+        self,
+        positions: Floats,
+        mesh: Topology,
+        rigidity: Floats,
+        rest_angles: Floats,
+        offset: int = 0,
+        vertex_count: int = 0,
+    ) -> None:
+        self.vertex_count = vertex_count or mesh.vertex_count
+        self.hinges = mesh.hinges + offset
+        self._anchor = offset
+        self._rigidity = rigidity
+        self._rows, self._area = hinge_rows(positions, mesh)
+        self._flat = unfolded(positions, mesh.hinges)
+        self.set_rest_angles(rest_angles)
+
+    def set_rest_angles(self, rest_angles: Floats) -> None:
+        """New rest angles θ̄ [rad], (h,); the constant matrix changes with them."""
+        self.rest_angles = np.asarray(rest_angles, dtype=np.float64)
+        cosine, sine = np.cos(self.rest_angles), np.sin(self.rest_angles)
+        length = self._flat[:, 1, 0]
+        height_left, height_right = self._flat[:, 2, 1], -self._flat[:, 3, 1]
+        ratio = self._rigidity / self._area
+        triple = -ratio * sine * length / (height_left * height_right)
+        forms = (ratio * cosine)[:, None, None] * self._rows[:, :, None] * self._rows[:, None, :]
+        folded = fold(self._flat, self.rest_angles)
+        correction, held = self._correction(folded, forms, triple)
+        self.matrix = element_matrix(self.hinges, forms + correction, self.vertex_count)
+        self._form = QuadraticForm(self.matrix, self._anchor)
+        self.constant = float((ratio * length**2 * (1.0 - cosine) + held).sum())
+        curved = np.flatnonzero(np.abs(sine) > FLAT)
+        self._triple = triple[curved]
+        self._curved = self.hinges[curved]
+        self._corners = [np.ascontiguousarray(self._curved[:, j]) for j in range(4)]
+        self._scatter = scatter(self._curved.T, self.vertex_count) if len(curved) else None
+        self._pattern: BlockPattern | None = None
+
+    @property
+    def flat(self) -> bool:
+        """Whether no hinge has a cubic term."""
+        return self._scatter is None
+
+    @staticmethod
+    def _correction(folded: Floats, forms: Floats, triple: Floats) -> tuple[Floats, Floats]:
+        """Edge terms −2cⱼ(eⱼ Laplacian), (h, 4, 4), that make the folded hinge an equilibrium, and ∑ cⱼ|ēⱼ|²."""
+        force = forms @ folded + triple[:, None, None] * _triple_gradient(folded)
+        first, second = HINGE_EDGES.T
+        incidence = np.zeros((5, 4))
+        incidence[np.arange(5), first], incidence[np.arange(5), second] = -1.0, 1.0
+        edges = folded[:, second] - folded[:, first]
+        # Gradient of |eⱼ|² at the four vertices, (h, 12, 5); c solves the normal equations.
+        lengths_by = 2.0 * np.einsum("jv,hjd->hvdj", incidence, edges).reshape(len(folded), 12, 5)
+        gram = np.einsum("hij,hik->hjk", lengths_by, lengths_by)
+        right = np.einsum("hij,hi->hj", lengths_by, force.reshape(-1, 12))
+        c = np.linalg.solve(gram, right[:, :, None])[:, :, 0]
+        laplacians = np.einsum("ja,jb->jab", incidence, incidence)
+        return -2.0 * np.einsum("hj,jab->hab", c, laplacians), np.einsum("hj,hjd,hjd->h", c, edges, edges)
+
+    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+        value, gradient = self._form.value_and_gradient(x)
+        value += self.constant
+        if self._scatter is not None:
+            xt = np.ascontiguousarray(x.T)
+            start, end, left, right = (xt.take(vertices, axis=1) for vertices in self._corners)
+            e0, e1, e2 = end - start, left - start, right - start
+            k = self._triple
+            push = np.empty((3, 4, len(k)))
+            push[:, 1], push[:, 2], push[:, 3] = k * cross(e1, e2), k * cross(e2, e0), k * cross(e0, e1)
+            push[:, 0] = -push[:, 1] - push[:, 2] - push[:, 3]
+            value += float(np.vdot(push[:, 3], e2))
+            for i, component in enumerate(push.reshape(3, -1)):
+                gradient[:, i] += self._scatter @ component
+        return value, gradient
+
+    def hessian(self, x: Floats, psd: bool = True) -> Hessian:
+        """Exact: constant and linear part (CS, Appendix A); psd: the constant part alone (CC)."""
+        constant = Hessian(len(x), scalar=self.matrix)
+        if psd or self._scatter is None:
+            return constant
+        start = x[self._curved[:, 0]]
+        e0, e1, e2 = (x[self._curved[:, j]] - start for j in (1, 2, 3))
+        blocks = np.zeros((len(self._curved), 4, 4, 3, 3))
+        # ∂(e1×e2)/∂x2 = −e2*, ∂(e1×e2)/∂x3 = e1*, and so on round; row and column 0 close the sum.
+        for row, column, vector in ((1, 2, -e2), (1, 3, e1), (2, 3, -e0)):
+            blocks[:, row, column] = skew(vector)
+            blocks[:, column, row] = -blocks[:, row, column]
+        blocks[:, 0, 1:] = -blocks[:, 1:, 1:].sum(axis=1)
+        blocks[:, 1:, 0] = -blocks[:, 1:, 1:].sum(axis=2)
+        blocks *= self._triple[:, None, None, None, None]
+        if self._pattern is None:
+            self._pattern = BlockPattern.of_elements(self._curved, self.vertex_count)
+        return constant + Hessian(len(x), blocks=[self._pattern.assemble(blocks)])
+
+    def round_off(self, x: Floats) -> float:
+        return self._form.round_off(x)
+
+    def stiffness(self) -> Sparse:
+        return self.matrix
+
+
+def _triple_gradient(hinge: Floats) -> Floats:
+    """Gradient of [e₀, e₁, e₂] at the four vertices, (h, 4, 3)."""
+    e0, e1, e2 = (hinge[:, j] - hinge[:, 0] for j in (1, 2, 3))
+    by_end, by_left, by_right = np.cross(e1, e2), np.cross(e2, e0), np.cross(e0, e1)
+    return np.stack([-by_end - by_left - by_right, by_end, by_left, by_right], axis=1)
+
+
+def unfolded(positions: Floats, hinges: Ints) -> Floats:
+    """Each hinge laid flat, (h, 4, 3): edge along x from the origin, left apex at y > 0, right apex at y < 0."""
+    start, end, left, right = (positions[hinges[:, j]] for j in range(4))
+    edge = end - start
+    length = np.linalg.norm(edge, axis=1)
+    direction = edge / length[:, None]
+    flat = np.zeros((len(hinges), 4, 3))
+    flat[:, 1, 0] = length
+    for place, apex, side in ((2, left, 1.0), (3, right, -1.0)):
+        along = np.einsum("ij,ij->i", apex - start, direction)
+        flat[:, place, 0] = along
+        flat[:, place, 1] = side * np.linalg.norm(apex - start - along[:, None] * direction, axis=1)
+    return flat
+
+
+def fold(flat: Floats, angles: Floats) -> Floats:
+    """Flat hinges (h, 4, 3) folded to θ = `angles` by lifting the right apex about the edge."""
+    folded = flat.copy()
+    width = flat[:, 3, 1]
+    folded[:, 3, 1] = width * np.cos(angles)
+    folded[:, 3, 2] = -width * np.sin(angles)
+    return folded

@@ -1,0 +1,34 @@
+"""Air drag along the normals, implicit in the velocity so that light cloth in a strong wind stays stable.
+
+With wind w, normal n and a coefficient c [N·s/m] frozen at the start of the step, the force
+c ((w − v)·n) n with v = (x − xₙ)/h is minus the gradient of (1/2h) c ((x − xₙ)·n − h w·n)².
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import bsr_matrix
+
+from ..assembly import Hessian
+from ..types import Floats
+from .base import Energy
+
+
+class NormalDrag(Energy):
+    """Drag of one step. `coefficients` c [N·s/m], (n,); `normals`, `start`, `wind` (n, 3); step h [s]."""
+
+    def __init__(self, coefficients: Floats, normals: Floats, start: Floats, wind: Floats, h: float) -> None:
+        self._weights = coefficients / h
+        self._normals = normals
+        self._goal = np.einsum("ij,ij->i", start + h * wind, normals)
+
+    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+        offset = np.einsum("ij,ij->i", x, self._normals) - self._goal
+        pull = self._weights * offset
+        return 0.5 * float(pull @ offset), pull[:, None] * self._normals
+
+    def hessian(self, x: Floats, psd: bool = True) -> Hessian:
+        n = self._normals
+        blocks = self._weights[:, None, None] * n[:, :, None] * n[:, None, :]
+        indptr = np.arange(len(x) + 1)
+        return Hessian(len(x), blocks=[bsr_matrix((blocks, indptr[:-1], indptr))])

@@ -1,0 +1,271 @@
+"""Nonlinear hinges: bending energy in the dihedral angles (Discrete Shells, Cubic Shells eq. 3).
+
+θ is the exterior angle, zero when flat, positive when the hinge folds towards the normals.
+With the rigidity D of a hinge and w = D|ē|²/Ā:
+
+- "sine"  : w (1 − cos(θ − θ̄)), Cubic Shells eq. (3) and (4) with 3λ = D;
+- "angle" : ½ w (θ − θ̄)², Discrete Shells eq. (2) with 6 k_B = D.
+
+The derivative of θ splits into a part for each triangle, along that triangle's normal (a moment m on edge
+j of a face pushes corner i by m ∂θ/∂xᵢ). Moments are therefore summed per face before anything is scattered.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..assembly import BlockPattern, Hessian, scatter
+from ..errors import ShellError
+from ..mesh import Topology
+from ..types import Floats, Ints, Sparse
+from ..vectors import cross, dot, skew
+from .base import Energy, round_off_of_squares
+
+
+def hinge_angles(x: Floats, hinges: Ints) -> Floats:
+    """Exterior angles θ [rad], (h,), of hinges (h, 4) at positions x (n, 3)."""
+    start, end, left, right = (x[hinges[:, j]] for j in range(4))
+    edge = end - start
+    normal_left = np.cross(edge, left - start)
+    normal_right = np.cross(right - start, edge)
+    length = np.linalg.norm(edge, axis=1)
+    sine = np.einsum("ij,ij->i", np.cross(normal_right, normal_left), edge) / length
+    cosine = np.einsum("ij,ij->i", normal_left, normal_right)
+    angles: Floats = np.arctan2(sine, cosine)
+    return angles
+
+
+def hinge_weights(
+    positions: Floats, mesh: Topology, rigidity: Floats, area: str = "barycentric", simplified: bool = False
+) -> Floats:
+    """w = D|ē|²/Ā [J], (h,), from rigidities D [N·m] and the rest shape.
+
+    area="circumcentric" takes the span of the tile between circumcentres (Discrete Shells appendix,
+    "Accuracy"), and barycentres again where a triangle's angle at or beyond the edge is too obtuse for that.
+    simplified=True is the appendix's triangulation-independent ‖ē‖(θ − θ̄)², scaled by the mean span so that
+    it agrees with the full energy on a uniform mesh; it does not converge under uneven refinement.
+    """
+    start, end, left, right = (positions[mesh.hinges[:, j]] for j in range(4))
+    edge = end - start
+    length_2 = np.einsum("ij,ij->i", edge, edge)
+    twice = [np.linalg.norm(np.cross(edge, apex - start), axis=1) for apex in (left, right)]
+    area_two = 0.5 * (twice[0] + twice[1])
+    if area == "circumcentric":
+        cotangents = [
+            np.einsum("ij,ij->i", start - apex, end - apex) / double
+            for apex, double in zip((left, right), twice, strict=True)
+        ]
+        # The tile's span is d*/2, half the distance of the circumcentres; barycentric span is A/(3|e|).
+        between = 0.5 * np.sqrt(length_2) * (cotangents[0] + cotangents[1])
+        proper = np.minimum(*cotangents) > 0.05
+        area_two = np.where(proper, 1.5 * np.sqrt(length_2) * between, area_two)
+    elif area != "barycentric":
+        raise ShellError(f"hinge area {area!r} is not known: choose 'barycentric' or 'circumcentric'")
+    if simplified:
+        length = np.sqrt(length_2)
+        mean_span = float(area_two.sum() / length.sum()) if len(length) else 1.0
+        stiffness: Floats = rigidity * length / mean_span
+    else:
+        stiffness = rigidity * length_2 / area_two
+    return stiffness
+
+
+class Hinge(Energy):
+    """Bending energy of all hinges of a mesh.
+
+    `weights` w [J] and `rest_angles` θ̄ [rad], each (h,). `form`: "sine" or "angle".
+    """
+
+    def __init__(
+        self,
+        mesh: Topology,
+        weights: Floats,
+        rest_angles: Floats,
+        form: str = "sine",
+        offset: int = 0,
+        vertex_count: int = 0,
+    ) -> None:
+        if form not in ("sine", "angle"):
+            raise ShellError(f"hinge energy {form!r} is not known: choose 'sine', 'angle' or 'simplified'")
+        self.vertex_count = n = vertex_count or mesh.vertex_count
+        self.form = form
+        self.weights = weights
+        self.hinges = mesh.hinges + offset
+        self.faces = mesh.faces + offset
+        self._left, self._right = np.ascontiguousarray(mesh.hinge_faces.T)
+        self._ends = [np.ascontiguousarray(self.hinges[:, j]) for j in range(2)]
+        self._edges_of_face = [np.ascontiguousarray(mesh.face_hinges[:, j]) for j in range(3)]
+        self._corners = [np.ascontiguousarray(self.faces[:, j]) for j in range(3)]
+        self._scatter = scatter(self.faces.T, n)
+        self._pattern: BlockPattern | None = None
+        self._last_value = 0.0
+        self._total_weight = float(weights.sum())
+        self.set_rest_angles(rest_angles)
+
+    def set_rest_angles(self, rest_angles: Floats) -> None:
+        """New rest angles θ̄ [rad], (h,)."""
+        self.rest_angles = np.asarray(rest_angles, dtype=np.float64)
+        self._rest_cosine, self._rest_sine = np.cos(self.rest_angles), np.sin(self.rest_angles)
+
+    def angles(self, x: Floats) -> Floats:
+        """Current angles θ [rad], (h,)."""
+        return hinge_angles(x, self.hinges)
+
+    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+        cosine, sine, length, normals, dots = self._measure(x)
+        energy, moment = self._energy_and_moment(cosine, sine)
+        self._last_value = energy
+        return energy, self.forces_of(moment, length, normals, dots)
+
+    def _measure(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats, list[Floats]]:
+        """cos θ, sin θ, edge lengths of hinges; normals over squared length (3, m) and corner dot products of faces.
+
+        Components come first, (3, ·): contiguous rows are 1.5 times faster than (·, 3) here, and `take` along them
+        3 times faster than indexing.
+        """
+        xt = np.ascontiguousarray(x.T)
+        a, b, c = (xt.take(corner, axis=1) for corner in self._corners)
+        ab, bc, ca = b - a, c - b, a - c
+        normal = cross(ca, ab)
+        per_length = 1.0 / np.sqrt(dot(normal, normal))
+        unit = normal * per_length
+        edge = xt.take(self._ends[1], axis=1) - xt.take(self._ends[0], axis=1)
+        length = np.sqrt(dot(edge, edge))
+        left, right = unit.take(self._left, axis=1), unit.take(self._right, axis=1)
+        cosine = dot(left, right)
+        sine = dot(cross(right, left), edge) / length
+        dots = [-dot(ca, ab), -dot(ab, bc), -dot(bc, ca)]
+        return cosine, sine, length, unit * per_length, dots
+
+    def _energy_and_moment(self, cosine: Floats, sine: Floats) -> tuple[float, Floats]:
+        """Energy [J] and ∂E/∂θ [N·m], (h,)."""
+        w = self.weights
+        if self.form == "sine":
+            cos_change = cosine * self._rest_cosine + sine * self._rest_sine
+            sin_change = sine * self._rest_cosine - cosine * self._rest_sine
+            # 1 − cos without cancellation at small angles.
+            gap = np.where(cos_change > 0.0, sin_change**2 / (1.0 + np.abs(cos_change)), 1.0 - cos_change)
+            return float(w @ gap), w * sin_change
+        change = np.arctan2(sine, cosine) - self.rest_angles
+        moment = w * change
+        return 0.5 * float(moment @ change), moment
+
+    def forces_of(self, moment: Floats, length: Floats, normals: Floats, dots: list[Floats]) -> Floats:
+        """∑ m ∂θ/∂x [N], (n, 3), of moments m [N·m] on the hinges.
+
+        Corner i of a face moves θ of its opposite edge by l N/|N|², and that of a neighbouring edge j by
+        the (negative) share of the altitude's foot; with r = m/l both come out as below.
+        """
+        ratio = np.append(moment / length, 0.0)
+        # -1, a boundary edge, picks the zero appended.
+        r0, r1, r2 = (ratio.take(edges, mode="wrap") for edges in self._edges_of_face)
+        d0, d1, d2 = dots
+        push = np.empty((3, 3, len(d0)))
+        push[:, 0] = normals * ((r0 - r2) * d1 + (r0 - r1) * d2)
+        push[:, 1] = normals * ((r1 - r0) * d2 + (r1 - r2) * d0)
+        push[:, 2] = normals * ((r2 - r1) * d0 + (r2 - r0) * d1)
+        # One product a component: three times as fast as one product with three columns.
+        return np.stack([self._scatter @ component for component in push.reshape(3, -1)], axis=1)
+
+    def angle_gradients(self, x: Floats) -> Floats:
+        """∂θ/∂x [rad/m] at each hinge's four vertices, shape (h, 4, 3)."""
+        result = np.zeros((len(self.hinges), 4, 3))
+        for apex, order in ((2, (0, 1)), (3, (1, 0))):
+            a, b, c = (x[self.hinges[:, j]] for j in (*order, apex))
+            q, share = _apex_gradient(a, b, c)
+            result[:, apex] += q
+            result[:, order[0]] -= (1.0 - share)[:, None] * q
+            result[:, order[1]] -= share[:, None] * q
+        return result
+
+    def hessian(self, x: Floats, psd: bool = True) -> Hessian:
+        """Exact, or (psd) the Gauss-Newton part w ∇θ∇θᵀ with a non-negative factor."""
+        angles = self.angles(x)
+        if self.form == "sine":
+            second = self.weights * np.cos(angles - self.rest_angles)
+            moment = self.weights * np.sin(angles - self.rest_angles)
+        else:
+            second = self.weights
+            moment = self.weights * (angles - self.rest_angles)
+        return self.hessian_of(x, np.maximum(second, 0.0) if psd else second, None if psd else moment)
+
+    def hessian_of(self, x: Floats, second: Floats, moment: Floats | None) -> Hessian:
+        """∑ second ∇θ∇θᵀ + moment ∇²θ over the hinges."""
+        gradients = self.angle_gradients(x)
+        flat = gradients.reshape(-1, 12)
+        outer = (second[:, None] * flat)[:, :, None] * flat[:, None, :]
+        blocks = outer.reshape(-1, 4, 3, 4, 3).transpose(0, 1, 3, 2, 4)
+        if moment is not None:
+            blocks = blocks + moment[:, None, None, None, None] * angle_hessians(x, self.hinges)
+        if self._pattern is None:
+            self._pattern = BlockPattern.of_elements(self.hinges, self.vertex_count)
+        return Hessian(self.vertex_count, blocks=[self._pattern.assemble(np.ascontiguousarray(blocks))])
+
+    def round_off(self, x: Floats) -> float:
+        return round_off_of_squares(self._last_value, self._total_weight)
+
+    def stiffness(self) -> Sparse | None:
+        """None: its constant stand-in is the cubic model's, which the shell adds (see `shell.py`)."""
+        return None
+
+
+def _apex_gradient(a: Floats, b: Floats, c: Floats) -> tuple[Floats, Floats]:
+    """∂θ/∂c = |e| N/|N|² of a triangle's apex c over its edge e = b − a, and the foot's place on e (0..1)."""
+    edge = b - a
+    normal = np.cross(edge, c - a)
+    length_2 = np.einsum("ij,ij->i", edge, edge)
+    squared = np.einsum("ij,ij->i", normal, normal)
+    foot = np.einsum("ij,ij->i", c - a, edge) / length_2
+    return (np.sqrt(length_2) / squared)[:, None] * normal, foot
+
+
+def angle_hessians(x: Floats, hinges: Ints) -> Floats:
+    """∂²θ/∂x² [1/m²], shape (h, 4, 4, 3, 3).
+
+    ∇θ is a sum of one part a triangle, each a function of that triangle alone. Their Jacobians are
+    not symmetric one by one (parallel transport along the edge has no potential), only their sum is;
+    so the symmetric part of each is taken.
+    """
+    result = np.zeros((len(hinges), 4, 4, 3, 3))
+    for apex, order in ((2, (0, 1)), (3, (1, 0))):
+        local = (*order, apex)
+        a, b, c = (x[hinges[:, j]] for j in local)
+        jacobian = _face_jacobian(a, b, c)
+        symmetric = 0.5 * (jacobian + jacobian.transpose(0, 2, 1, 4, 3))
+        for i in range(3):
+            for j in range(3):
+                result[:, local[i], local[j]] += symmetric[:, i, j]
+    return result
+
+
+def _face_jacobian(a: Floats, b: Floats, c: Floats) -> Floats:
+    """Jacobian (h, 3, 3, 3, 3) of one triangle's part of ∇θ by its corners (a, b: edge; c: apex)."""
+    edge = b - a
+    q, foot = _apex_gradient(a, b, c)
+    length = np.linalg.norm(edge, axis=1)
+    normal = np.cross(edge, c - a)
+    squared = np.einsum("ij,ij->i", normal, normal)
+    unit = normal / np.sqrt(squared)[:, None]
+    reflect = np.eye(3) - 2.0 * unit[:, :, None] * unit[:, None, :]
+    scaled = (length / squared)[:, None, None] * reflect
+    direction = edge / length[:, None]
+    per_length = normal / squared[:, None]
+    q_by = [
+        scaled @ skew(c - b) - per_length[:, :, None] * direction[:, None, :],
+        scaled @ skew(a - c) + per_length[:, :, None] * direction[:, None, :],
+        scaled @ skew(edge),
+    ]
+    length_2 = (length**2)[:, None]
+    foot_by = [
+        (-edge - (c - a) + 2.0 * foot[:, None] * edge) / length_2,
+        ((c - a) - 2.0 * foot[:, None] * edge) / length_2,
+        edge / length_2,
+    ]
+    jacobian = np.empty((len(a), 3, 3, 3, 3))
+    share = foot[:, None, None]
+    for j in range(3):
+        turn = q[:, :, None] * foot_by[j][:, None, :]
+        jacobian[:, 0, j] = -(1.0 - share) * q_by[j] + turn
+        jacobian[:, 1, j] = -share * q_by[j] - turn
+        jacobian[:, 2, j] = q_by[j]
+    return jacobian

@@ -1,0 +1,96 @@
+"""What comes out: positions, topology, where vertices came from, fields to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .energies.hinge import hinge_angles
+from .system import System
+from .types import Floats, Ints
+
+
+class Fields(Mapping[str, Floats]):
+    """Quantities of a frame, computed when asked for: "strain", "stress", "bending" per face, "contact" per vertex."""
+
+    _NAMES = ("strain", "stress", "bending", "contact")
+
+    def __init__(self, system: System, x: Floats) -> None:
+        self._system = system
+        self._x = x
+        self._known: dict[str, Floats] = {}
+
+    def __getitem__(self, name: str) -> Floats:
+        if name not in self._NAMES:
+            raise KeyError(f"no field {name!r}; there are {', '.join(self._NAMES)}")
+        if name not in self._known:
+            self._known[name] = getattr(self, f"_{name}")()
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._NAMES)
+
+    def __len__(self) -> int:
+        return len(self._NAMES)
+
+    def _strain(self) -> Floats:
+        """Largest principal stretch or compression, |λ − 1| with its sign, (m,)."""
+        return np.concatenate([_principal(*fem.strain(self._x), stretch=True) for fem in self._system.strain_fields])
+
+    def _stress(self) -> Floats:
+        """Largest principal membrane stress by size [N/m], (m,)."""
+        return np.concatenate(
+            [_principal(*fem.stress(*fem.strain(self._x)), stretch=False) for fem in self._system.strain_fields]
+        )
+
+    def _bending(self) -> Floats:
+        """Bending energy density [J/m²], (m,): half of each hinge's energy to either face."""
+        parts = []
+        for shell, bend in zip(self._system.scene.shells, self._system.bendings, strict=True):
+            hinge = bend.angles
+            change = hinge_angles(self._x, hinge.hinges) - hinge.rest_angles
+            energy = hinge.weights * (1.0 - np.cos(change)) if hinge.form == "sine" else 0.5 * hinge.weights * change**2
+            share = np.append(0.5 * energy, 0.0)[shell.mesh.face_hinges].sum(axis=1)
+            parts.append(share / shell.areas)
+        return np.concatenate(parts)
+
+    def _contact(self) -> Floats:
+        """Size of the contact force [N], (n,)."""
+        total = np.zeros_like(self._x)
+        for penalty in self._system.penalties:
+            total += penalty.gradient(self._x)
+        size: Floats = np.linalg.norm(total, axis=1)
+        return size
+
+
+def _principal(a11: Floats, a22: Floats, a12: Floats, stretch: bool) -> Floats:
+    """Eigenvalue of larger size of symmetric 2 × 2 tensors; of Green strain, turned into stretch − 1."""
+    mean, radius = 0.5 * (a11 + a22), np.hypot(0.5 * (a11 - a22), a12)
+    high, low = mean + radius, mean - radius
+    if stretch:
+        high, low = (np.sqrt(np.maximum(1.0 + 2.0 * e, 0.0)) - 1.0 for e in (high, low))
+    return np.where(np.abs(high) >= np.abs(low), high, low)
+
+
+@dataclass
+class Frame:
+    """A moment of the simulation, all shells stacked; `slices[i]` is shell i's range of vertices."""
+
+    time: float
+    positions: Floats
+    velocities: Floats
+    faces: Ints
+    slices: list[slice]
+    source: Ints
+    """Vertex of frame 0 each vertex came from, (n,)."""
+    parent: Ints
+    """Vertex of the previous frame each vertex came from, (n,)."""
+    birth: Floats
+    """When each vertex was split off [s], (n,); −inf for those there from the start."""
+    state: dict[str, Any]
+    """Plain arrays; `simulate(resume=state)` continues with identical results."""
+    fields: Mapping[str, Floats]
+    stats: dict[str, Any] = field(default_factory=dict)

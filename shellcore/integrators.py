@@ -1,0 +1,220 @@
+"""Time stepping as minimisation: every integrator is one incremental potential.
+
+    Φ(x) = ½ (x − x̃)ᵀ M (x − x̃) c + ∑ energies(x) − f·x
+
+with x̃ and c of the scheme (implicit Euler: x̃ = xₙ + h vₙ, c = 1/h²; Newmark: c = 1/βh² and the explicit part of its
+position update). What is treated explicitly enters as a force at the start of the step; when nothing is
+implicit, the minimum is known in closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.sparse import diags
+
+from .assembly import Hessian
+from .energies.base import Energy
+from .energies.pins import SoftPins
+from .errors import ShellError
+from .linalg import CoordinateFactor
+from .system import StepTerms, System
+from .types import Bools, Floats, Sparse
+
+INTEGRATORS = ("implicit_euler", "newmark", "explicit", "imex_bending", "imex_membrane")
+
+
+@dataclass
+class State:
+    """What changes over time. Positions x [m], velocities v [m/s], accelerations a [m/s²], each (n, 3)."""
+
+    time: float
+    x: Floats
+    v: Floats
+    a: Floats
+    memory: tuple[Floats, Floats] = field(default_factory=lambda: (np.zeros((0, 0, 3)), np.zeros((0, 0, 3))))
+
+
+class StepPotential:
+    """The incremental potential of one step."""
+
+    def __init__(
+        self,
+        system: System,
+        terms: StepTerms,
+        inertia: Floats,
+        centre: Floats,
+        energies: list[Energy],
+        hessian_parts: Callable[[Floats], list[Hessian]],
+        factor: CoordinateFactor,
+    ) -> None:
+        self.free: Bools = system.free
+        self._system = system
+        self._inertia = inertia[:, None]
+        self._centre = centre
+        self._energies = energies
+        self._force = terms.force
+        self._hessian_parts = hessian_parts
+        self._factor = factor
+        self._held = None if self.free.all() else ~self.free
+
+    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+        offset = x - self._centre
+        gradient = self._inertia * offset
+        value = 0.5 * float(np.vdot(gradient, offset)) - float(np.vdot(self._force, offset))
+        gradient -= self._force
+        for energy in self._energies:
+            part, by_x = energy.value_and_gradient(x)
+            value += part
+            gradient += by_x
+        if self._held is not None:
+            gradient[self._held] = 0.0
+        return value, gradient
+
+    def hessian(self, x: Floats) -> Hessian:
+        total = Hessian(len(x), scalar=diags(self._inertia.ravel()).tocsr())
+        for part in self._hessian_parts(x):
+            total = total + part
+        return total
+
+    def round_off(self, x: Floats) -> float:
+        return sum(energy.round_off(x) for energy in self._energies)
+
+    def precondition(self, residual: Floats) -> Floats:
+        return self._factor.solve(residual)
+
+    def admissible(self, x: Floats, trial: Floats) -> bool:
+        return self._system.admissible(x, trial)
+
+
+class Integrator:
+    """Builds the potential of a step and takes its minimum to the next state."""
+
+    def __init__(self, system: System, name: str, beta: float, gamma: float, jacobian: str) -> None:
+        if name not in INTEGRATORS:
+            raise ShellError(f"integrator={name!r} is not known: choose one of {', '.join(INTEGRATORS)}")
+        if jacobian not in ("exact", "cubic", "constant"):
+            raise ShellError(f"jacobian={jacobian!r} is not known: choose 'exact', 'cubic' or 'constant'")
+        if name == "newmark" and not (0.0 <= beta <= 0.5 and 0.0 <= gamma <= 1.0):
+            raise ShellError(f"Newmark needs 0 <= beta <= ½ and 0 <= gamma <= 1, not {beta} and {gamma}")
+        self.system = system
+        self.name = name
+        self.beta, self.gamma = beta, gamma
+        self.jacobian = jacobian
+        self._factor: CoordinateFactor | None = None
+        self._factor_key: tuple[float, int] | None = None
+        self.factorisations = 0
+
+    @property
+    def explicit(self) -> bool:
+        """Whether a step needs no solve."""
+        return self.name == "explicit" or (self.name == "newmark" and self.beta == 0.0)
+
+    def needs_factor(self, h: float) -> bool:
+        """Whether the next step of h [s] factors a new matrix."""
+        return not self.explicit and self._factor_key != (h, self.system.version)
+
+    def begin(self, state: State, h: float) -> tuple[StepPotential, Floats]:
+        """Potential of the step from `state` over h [s], and where to start the search."""
+        system, x, v = self.system, state.x, state.v
+        terms = system.begin_step(state.time, h, x, v)
+        newmark = self.name == "newmark"
+        scale = 1.0 / (self.beta * h * h) if newmark else 1.0 / (h * h)
+        centre = x + h * v
+        if newmark:
+            centre = centre + (h * h * (0.5 - self.beta)) * state.a
+        damping = self._mass_damping(state, centre, h)
+        energies = list(terms.energies) + damping
+        membrane, bending = self.name != "imex_bending", self.name != "imex_membrane"
+        membranes = [energy for group in system.membranes for energy in group]
+        bendings = [bend.energy for bend in system.bendings]
+        for part, implicit in ((membranes, membrane), (bendings, bending)):
+            if implicit:
+                energies += part
+            else:
+                for energy in part:
+                    terms.force -= energy.gradient(x)
+        inertia = system.mass * scale
+
+        def hessian_parts(at: Floats) -> list[Hessian]:
+            parts = [energy.hessian(at) for energy in terms.energies + damping]
+            if membrane:
+                parts += [energy.hessian(at) for energy in membranes]
+            if bending:
+                parts += [bend.hessian(at, self.jacobian) for bend in system.bendings]
+            return parts
+
+        factor = self._factored(terms, inertia, damping, membrane, bending, h)
+        potential = StepPotential(system, terms, inertia, centre, energies, hessian_parts, factor)
+        guess = np.where(system.free, centre + terms.force / inertia[:, None], terms.targets)
+        return potential, guess
+
+    def _mass_damping(self, state: State, centre: Floats, h: float) -> list[Energy]:
+        """Rayleigh's mass part −α₁ M v at the end of the step; v is affine in x in every scheme."""
+        alpha = self.system.mass_damping
+        if not alpha.any():
+            return []
+        if self.name == "newmark":
+            ahead = state.v + h * (1.0 - self.gamma) * state.a
+            slope = self.gamma / (self.beta * h)
+            if slope == 0.0:
+                return []
+            return [SoftPins(np.repeat((alpha * slope)[:, None], 3, axis=1), centre - ahead / slope)]
+        return [SoftPins(np.repeat((alpha / h)[:, None], 3, axis=1), state.x)]
+
+    def _factored(
+        self, terms: StepTerms, inertia: Floats, damping: list[Energy], membrane: bool, bending: bool, h: float
+    ) -> CoordinateFactor:
+        key = (h, self.system.version)
+        if self._factor is None or self._factor_key != key:
+            matrix: Sparse = self.system.stiffness(terms, membrane, bending) + diags(inertia)
+            for energy in damping:
+                matrix = matrix + energy.stiffness()
+            self._factor = CoordinateFactor(matrix, self.system.free)
+            self._factor_key = key
+            self.factorisations += 1
+        return self._factor
+
+    def finish(self, state: State, x: Floats, h: float) -> State:
+        """State at the end of an implicit step whose minimum is x."""
+        if self.name == "newmark":
+            centre = state.x + h * state.v + (h * h * (0.5 - self.beta)) * state.a
+            a = (x - centre) / (self.beta * h * h)
+            v = state.v + h * ((1.0 - self.gamma) * state.a + self.gamma * a)
+            # Held components follow their targets: the scheme's own velocity would ring on them.
+            v = np.where(self.system.free, v, (x - state.x) / h)
+            a = np.where(self.system.free, a, 0.0)
+        else:
+            v = (x - state.x) / h
+            a = (v - state.v) / h
+        return State(state.time + h, x, v, a)
+
+    def explicit_step(self, state: State, h: float) -> State:
+        """Symplectic Euler (velocity first), or Newmark with β = 0 (central differences)."""
+        system = self.system
+        if self.name == "newmark":
+            x = state.x + h * state.v + 0.5 * h * h * state.a
+            x = np.where(system.free, x, system.targets(state.time + h, state.x))
+            a = self.acceleration(state.time + h, x, state.v, h)
+            v = state.v + h * ((1.0 - self.gamma) * state.a + self.gamma * a)
+        else:
+            a = self.acceleration(state.time, state.x, state.v, h)
+            v = (state.v + h * a) / (1.0 + h * system.mass_damping / system.mass)[:, None]
+            x = state.x + h * v
+            x = np.where(system.free, x, system.targets(state.time + h, state.x))
+        v = np.where(system.free, v, (x - state.x) / h)
+        return State(state.time + h, x, v, np.where(system.free, a, 0.0))
+
+    def acceleration(self, t: float, x: Floats, v: Floats, h: float) -> Floats:
+        """M⁻¹ times all forces at (t, x, v), (n, 3). Rates of strain are differences to x − h v."""
+        system = self.system
+        terms = system.begin_step(t - h, h, x - h * v, v)
+        force = terms.force
+        for energy in terms.energies + system.elastic():
+            force = force - energy.gradient(x)
+        if self.name == "newmark":
+            force = force - system.mass_damping[:, None] * v
+        accelerations: Floats = force / system.mass[:, None]
+        return accelerations

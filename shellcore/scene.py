@@ -1,0 +1,98 @@
+"""What is simulated together: shells, what they touch, what joins them, what drives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .colliders import Plane, Sphere
+from .errors import ShellError
+from .forces import Force, Wind
+from .shell import Shell
+from .types import Floats, Ints
+
+Collider = Plane | Sphere
+
+
+class Attach:
+    """Vertices of one shell tied to vertices of another (or of itself): seams, sewing, hanging parts.
+
+    `stiffness` [N/m], a number or (p,); None ties as stiffly as the stiffer membrane. `release` [s]: when the tie
+    opens, a number or (p,) per pair; None never.
+    """
+
+    def __init__(
+        self,
+        shell_a: Shell,
+        vertices_a: Sequence[int] | Ints,
+        shell_b: Shell,
+        vertices_b: Sequence[int] | Ints,
+        stiffness: float | Floats | None = None,
+        release: float | Floats | None = None,
+    ) -> None:
+        self.shells = (shell_a, shell_b)
+        self.vertices = (shell_a._vertices(vertices_a, "Attach"), shell_b._vertices(vertices_b, "Attach"))
+        count = len(self.vertices[0])
+        if len(self.vertices[1]) != count:
+            raise ShellError(f"Attach needs as many vertices on both sides, not {count} and {len(self.vertices[1])}")
+        if stiffness is None:
+            # A tie as long as its neighbours' edges would have this stiffness: a membrane strip of width = length.
+            stiffness = max(float(np.max(shell.material.stretch[0])) for shell in self.shells)
+        self.stiffness = np.broadcast_to(np.asarray(stiffness, dtype=np.float64), (count,))
+        if not (np.isfinite(self.stiffness).all() and (self.stiffness > 0).all()):
+            raise ShellError("Attach stiffness must be finite and positive")
+        when = np.inf if release is None else release
+        self.release = np.broadcast_to(np.asarray(when, dtype=np.float64), (count,))
+        if np.isnan(self.release).any():
+            raise ShellError("Attach release times must be numbers")
+
+
+class Scene:
+    """Shells with colliders, attachments, gravity [m/s²], wind and further forces."""
+
+    def __init__(
+        self,
+        shells: Sequence[Shell],
+        colliders: Sequence[Collider] = (),
+        attachments: Sequence[Attach] = (),
+        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        wind: Wind | None = None,
+        forces: Sequence[Force] = (),
+        self_contact: bool = True,
+        contact_distance: float | None = None,
+    ) -> None:
+        self.shells = list(shells)
+        if not self.shells:
+            raise ShellError("a Scene needs at least one Shell")
+        for shell in self.shells:
+            if not isinstance(shell, Shell):
+                raise ShellError(f"a Scene takes Shells, not {type(shell).__name__}")
+        if len({id(shell) for shell in self.shells}) < len(self.shells):
+            raise ShellError("a Shell appears twice in the Scene: build one for each")
+        self.colliders = list(colliders)
+        self.attachments = list(attachments)
+        for tie in self.attachments:
+            if not all(any(shell is mine for mine in self.shells) for shell in tie.shells):
+                raise ShellError("an Attach joins a Shell that is not in the Scene: add the Shell first")
+        self.gravity = np.asarray(gravity, dtype=np.float64)
+        if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
+            raise ShellError(f"gravity must be three finite numbers [m/s²], not {gravity!r}")
+        self.wind = wind
+        self.forces = list(forces)
+        self.self_contact = self_contact
+        self.contact_distance = contact_distance
+
+    def offsets(self) -> Ints:
+        """Where each shell's vertices start in the stacked arrays, and the total, (shells + 1,)."""
+        return np.concatenate([[0], np.cumsum([len(shell.rest_positions) for shell in self.shells])])
+
+
+def as_scene(scene: Any) -> Scene:
+    """A Scene, also from a bare Shell."""
+    if isinstance(scene, Shell):
+        return Scene([scene])
+    if not isinstance(scene, Scene):
+        raise ShellError(f"expected a Scene or a Shell, not {type(scene).__name__}")
+    return scene

@@ -1,0 +1,329 @@
+"""What a user builds first: a sheet or shell with its rest state, material, pins and loads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .axes import face_axes
+from .energies.hinge import hinge_angles
+from .errors import ShellError, listed
+from .hinge_rigidity import hinge_rigidities
+from .material import Material
+from .mesh import Topology, check_positions, topology
+from .types import Bools, Floats, Ints
+
+BENDING = ("hinge", "quadratic", "cubic")
+MEMBRANES = ("fem", "springs")
+
+# A hinge counts as flat below this angle [rad]: round-off of a plane far from the origin.
+PLANE = 1e-6
+
+OfTime = Callable[[float], Any]
+
+
+@dataclass(frozen=True)
+class Damping:
+    """How motion dies out.
+
+    `mass` α₁ [1/s]: drag against the world, Rayleigh's mass part. `stiffness` α₂ [s]: Rayleigh's stiffness part, on
+    strain and angle rates. `hinge` [N·s]: on angle rates per length of edge (Discrete Shells). `viscosity` [s]:
+    Kelvin-Voigt, which for these models is one more stiffness part.
+    """
+
+    mass: float = 0.0
+    stiffness: float = 0.0
+    hinge: float = 0.0
+    viscosity: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("mass", "stiffness", "hinge", "viscosity"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value >= 0):
+                raise ShellError(f"damping {name} must be zero or more, not {value}")
+
+
+@dataclass(frozen=True)
+class Pin:
+    """Vertices held at targets: (k,) indices, which components, stiffness None (exact) or [N/m] (k,)."""
+
+    vertices: Ints
+    targets: Floats | OfTime
+    axes: Bools
+    stiffness: Floats | None
+
+    def at(self, t: float) -> Floats:
+        """Targets [m], (k, 3), at time t [s]."""
+        return _vectors(self.targets, t, len(self.vertices), "pin targets")
+
+
+@dataclass(frozen=True)
+class Load:
+    """Dead loads [N], (k, 3) or a function of time to them, on (k,) vertices."""
+
+    vertices: Ints
+    forces: Floats | OfTime
+
+    def at(self, t: float) -> Floats:
+        """Forces [N], (k, 3), at time t [s]."""
+        return _vectors(self.forces, t, len(self.vertices), "load forces")
+
+
+class Shell:
+    """A thin sheet or shell: rest shape, material, models, what holds and loads it.
+
+    `positions` [m], (n, 3), and `faces`, (m, 3): the rest shape; windings are made consistent. See `design` of the
+    arguments in the README. Extra choices beyond the paper defaults:
+
+    - `hinge_energy`: "sine" (Cubic Shells eq. 3), "angle" (Discrete Shells eq. 2), "simplified" (its appendix);
+    - `hinge_area`: "barycentric" or "circumcentric" tiles;
+    - `hinge_fit`: fit one rigidity a hinge so that the sheet bends alike on every triangulation;
+    - `quadratic_form`: "crouzeix_raviart" (hinges) or "vertex".
+    """
+
+    def __init__(
+        self,
+        positions: Floats,
+        faces: Ints,
+        material: Material,
+        bending: str = "cubic",
+        membrane: str = "fem",
+        axes: Floats | None = None,
+        rest_angles: str | Floats = "shape",
+        damping: Damping | None = None,
+        pressure: float | OfTime | None = None,
+        plasticity: None = None,
+        fracture: None = None,
+        self_contact: bool = True,
+        friction: float = 0.3,
+        start: Floats | None = None,
+        velocities: Floats | None = None,
+        *,
+        hinge_energy: str = "sine",
+        hinge_area: str = "barycentric",
+        hinge_fit: bool = False,
+        quadratic_form: str = "crouzeix_raviart",
+    ) -> None:
+        self.rest_positions = check_positions(positions, faces)
+        self.mesh: Topology = topology(faces, len(self.rest_positions))
+        if not isinstance(material, Material):
+            raise ShellError(f"material must be a Material, not {type(material).__name__}")
+        self.material = material
+        self.bending = _choice("bending", bending, BENDING)
+        self.membrane = _choice("membrane", membrane, MEMBRANES)
+        self.hinge_energy = _choice("hinge_energy", hinge_energy, ("sine", "angle", "simplified"))
+        self.hinge_area = _choice("hinge_area", hinge_area, ("barycentric", "circumcentric"))
+        self.quadratic_form = _choice("quadratic_form", quadratic_form, ("crouzeix_raviart", "vertex"))
+        for name, value in (("plasticity", plasticity), ("fracture", fracture)):
+            if value is not None:
+                raise ShellError(f"{name} is not part of this version yet; leave it None")
+        self.axes = face_axes(self.rest_positions, self.mesh.faces, axes)
+        self.hinge_rigidity = hinge_rigidities(self.mesh, self.rest_positions, self.axes, material, fit=bool(hinge_fit))
+        self.damping = damping or Damping()
+        self.pressure = pressure
+        self.self_contact = self_contact
+        self.friction = friction
+        self.start = self.rest_positions if start is None else self._field("start", start)
+        self.velocities = np.zeros_like(self.start) if velocities is None else self._field("velocities", velocities)
+        self.shape_angles = hinge_angles(self.rest_positions, self.mesh.hinges)
+        self.set_rest_angles(self.shape_angles if isinstance(rest_angles, str) else rest_angles)
+        if isinstance(rest_angles, str):
+            if _choice("rest_angles", rest_angles, ("shape", "flat")) == "flat":
+                self.set_rest_angles(np.zeros(len(self.hinges)))
+        self.pins: list[Pin] = []
+        self.slopes: list[Pin] = []
+        self.loads: list[Load] = []
+
+    @property
+    def hinges(self) -> Ints:
+        """Edge start, edge end, opposite left, opposite right, (h, 4); sorted by (start, end), start < end."""
+        return self.mesh.hinges
+
+    @property
+    def faces(self) -> Ints:
+        """Faces with consistent winding, (m, 3)."""
+        return self.mesh.faces
+
+    @property
+    def areas(self) -> Floats:
+        """Rest area of each face [m²], (m,)."""
+        a, b, c = (self.rest_positions[self.faces[:, j]] for j in range(3))
+        area: Floats = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+        return area
+
+    @property
+    def mass(self) -> Floats:
+        """Lumped mass of each vertex [kg], (n,): a third of its faces'."""
+        share = self.areas * self.material.face_areal_density(len(self.faces)) / 3.0
+        corners, count = self.faces.ravel(), len(self.rest_positions)
+        mass: Floats = np.bincount(corners, weights=np.repeat(share, 3), minlength=count).astype(np.float64)
+        return mass
+
+    def set_rest_angles(self, angles: Floats | OfTime) -> None:
+        """Rest angles θ̄ [rad], (h,), or a function of time [s] to them. They need not fit any shape."""
+        self._rest_angles = angles if callable(angles) else self._angles(angles)
+        if self.bending == "quadratic":
+            now = self.rest_angles_at(0.0)
+            worst = int(np.argmax(np.abs(now))) if len(now) else 0
+            if len(now) and abs(now[worst]) > PLANE:
+                a, b = self.hinges[worst, :2]
+                raise ShellError(
+                    f"bending='quadratic' is a plate model for flat rest angles, but the rest shape is folded by "
+                    f"{np.degrees(now[worst]):.3g}° at edge ({a}, {b}): use bending='cubic' for curved shells, or "
+                    "rest_angles='flat' for a sheet that was cut flat",
+                    edges=[(int(a), int(b))],
+                )
+
+    @property
+    def rest_angles_move(self) -> bool:
+        """Whether the rest angles are a function of time."""
+        return callable(self._rest_angles)
+
+    def rest_angles_at(self, t: float) -> Floats:
+        """Rest angles θ̄ [rad], (h,), at time t [s]."""
+        return self._angles(self._rest_angles(t)) if callable(self._rest_angles) else self._rest_angles
+
+    def pressure_at(self, t: float) -> float:
+        """Pressure [Pa] at time t [s]."""
+        value = self.pressure(t) if callable(self.pressure) else (self.pressure or 0.0)
+        return float(value)
+
+    def pin(
+        self,
+        vertices: Sequence[int] | Ints,
+        targets: Floats | OfTime | None = None,
+        axes: Sequence[bool] = (True, True, True),
+        stiffness: float | Floats | None = None,
+    ) -> Pin:
+        """Hold vertices at targets [m]: (k, 3), a function of time to that, or None (where they start).
+
+        `axes`: which components. `stiffness` [N/m] makes a spring of it; None holds exactly.
+        """
+        chosen = self._vertices(vertices, "pin")
+        goal = self.start[chosen] if targets is None else targets
+        _vectors(goal, 0.0, len(chosen), "pin targets")
+        strength = None
+        if stiffness is not None:
+            strength = np.broadcast_to(np.asarray(stiffness, dtype=np.float64), chosen.shape)
+            if not (np.isfinite(strength).all() and (strength >= 0).all()):
+                raise ShellError("pin stiffness must be finite and not negative")
+        mask = np.asarray(axes, dtype=bool)
+        if mask.shape != (3,):
+            raise ShellError(f"pin axes must be three booleans, not {axes!r}")
+        pin = Pin(chosen, goal, mask, strength)
+        self.pins.append(pin)
+        return pin
+
+    def clamp(self, vertices: Sequence[int] | Ints, targets: Floats | OfTime | None = None) -> None:
+        """Hold position and slope of vertices along a line of edges, or of whole faces.
+
+        The slope is held by springs on the third corner of every face that shares a clamped edge, as stiff as the
+        half element between wall and first row (second order in the mesh width). A clamped face needs no
+        springs: its plane is the wall, half an element inside its border.
+        """
+        chosen = self._vertices(vertices, "clamp")
+        self.pin(chosen, targets)
+        held = np.zeros(len(self.rest_positions), dtype=bool)
+        held[chosen] = True
+        corner_held = held[self.faces]
+        solid = corner_held.all(axis=1)
+        edge_of_solid = np.zeros(len(self.mesh.edges), dtype=bool)
+        edge_of_solid[self.mesh.face_edges[solid]] = True
+        wall = corner_held.sum(axis=1) == 2
+        face = np.flatnonzero(wall)
+        apex = np.argmin(corner_held[face], axis=1)
+        edge = self.mesh.face_edges[face, apex]
+        face, apex = face[~edge_of_solid[edge]], apex[~edge_of_solid[edge]]
+        if len(face) == 0:
+            return
+        corners = self.faces[face]
+        a, b = (self.rest_positions[corners[np.arange(len(face)), (apex + j) % 3]] for j in (1, 2))
+        length_2 = ((b - a) ** 2).sum(axis=1)
+        height = 2.0 * self.areas[face] / np.sqrt(length_2)
+        hinge = self.mesh.face_hinges[face, apex]
+        own = self.material.bending_moduli(len(self.faces))
+        across = 0.5 * (own[0] + own[1])[face]
+        rigidity = np.where(hinge >= 0, self.hinge_rigidity[hinge], across) if len(self.hinge_rigidity) else across
+        # w = D|e|²/A with A twice the face, doubled because the span from wall to element centre is half.
+        strength = rigidity * length_2 / self.areas[face] / height**2
+        tips = corners[np.arange(len(face)), apex]
+        rest = self.rest_positions[tips]
+        if targets is None:
+            goal: Floats | OfTime = self.start[tips] if self.start is not self.rest_positions else rest
+        else:
+            clamped_rest = self.rest_positions[chosen]
+            given = targets
+
+            def goal(t: float) -> Floats:
+                now = _vectors(given, t, len(chosen), "clamp targets")
+                return _rigidly_moved(clamped_rest, now, rest)
+
+        self.slopes.append(Pin(tips, goal, np.ones(3, dtype=bool), strength))
+
+    def load(self, vertices: Sequence[int] | Ints, forces: Floats | OfTime) -> Load:
+        """Dead loads [N] on vertices: (k, 3), (3,) for each, or a function of time [s] to that."""
+        chosen = self._vertices(vertices, "load")
+        _vectors(forces, 0.0, len(chosen), "load forces")
+        load = Load(chosen, forces)
+        self.loads.append(load)
+        return load
+
+    def _field(self, name: str, value: Floats) -> Floats:
+        array = np.array(value, dtype=np.float64)
+        if array.shape != self.rest_positions.shape:
+            raise ShellError(f"{name} must have shape {self.rest_positions.shape}, not {array.shape}")
+        bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+        if len(bad):
+            raise ShellError(f"{name} of vertices {listed(bad)} is not finite", vertices=bad)
+        return array
+
+    def _angles(self, angles: Any) -> Floats:
+        array = np.array(angles, dtype=np.float64)
+        if array.shape != (len(self.hinges),):
+            raise ShellError(f"rest_angles must be 'shape', 'flat' or {len(self.hinges)} angles, not {array.shape}")
+        if not np.isfinite(array).all():
+            bad = int(np.flatnonzero(~np.isfinite(array))[0])
+            a, b = self.hinges[bad, :2]
+            raise ShellError(f"the rest angle at edge ({a}, {b}) is not finite", edges=[(int(a), int(b))])
+        return array
+
+    def _vertices(self, vertices: Sequence[int] | Ints, what: str) -> Ints:
+        given = np.atleast_1d(np.asarray(vertices))
+        if given.size and given.dtype.kind not in "iu":
+            raise ShellError(f"{what} takes vertex indices, not {given.dtype}")
+        chosen: Ints = given.astype(np.int64).ravel()
+        n = len(self.rest_positions)
+        bad = chosen[(chosen < 0) | (chosen >= n)]
+        if len(bad):
+            raise ShellError(f"{what} names vertices {listed(bad)}, outside 0..{n - 1}", vertices=bad)
+        return chosen
+
+
+def _choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise ShellError(f"{name}={value!r} is not known: choose one of {', '.join(allowed)}")
+    return str(value)
+
+
+def _vectors(value: Any, t: float, count: int, what: str) -> Floats:
+    array = np.asarray(value(t) if callable(value) else value, dtype=np.float64)
+    if array.shape == (3,):
+        array = np.broadcast_to(array, (count, 3))
+    if array.shape != (count, 3):
+        raise ShellError(f"{what} must have shape ({count}, 3), not {array.shape}")
+    if not np.isfinite(array).all():
+        raise ShellError(f"{what} are not finite at time {t:g} s")
+    return array
+
+
+def _rigidly_moved(rest: Floats, now: Floats, points: Floats) -> Floats:
+    """`points` carried along by the rotation and translation that best takes `rest` to `now` (Kabsch)."""
+    centre_rest, centre_now = rest.mean(axis=0), now.mean(axis=0)
+    u, _, vt = np.linalg.svd((rest - centre_rest).T @ (now - centre_now))
+    sign = np.sign(np.linalg.det(u @ vt)) or 1.0
+    rotation = (u * np.array([1.0, 1.0, sign])) @ vt
+    result: Floats = (points - centre_rest) @ rotation + centre_now
+    return result

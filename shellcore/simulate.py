@@ -1,0 +1,252 @@
+"""The loop: frames of steps, steps of solver iterations."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .errors import ShellError, StepFailed
+from .frame import Fields, Frame
+from .integrators import Integrator, State
+from .scene import Scene, as_scene
+from .solver import Memory, Solution, newton, quasi_newton
+from .system import System
+from .types import Floats
+
+# A step that does not converge is halved at most this often.
+HALVINGS = 6
+# Default tolerance on the position error of a step, as a share of the scene's size.
+TOLERANCE = 2e-4
+MOST = {"quasi_newton": 400, "newton": 60}
+# Membrane over inertia at the size of an edge, A h²/(ρ e²), from which Newton is the cheaper road.
+STIFF = 2e3
+
+
+@dataclass
+class Progress:
+    """A moment inside a run. `frame` is set when one is complete; `change` is the solver's last step [m]."""
+
+    stage: str
+    time: float
+    frame_index: int
+    iteration: int = 0
+    change: float = 0.0
+    frame: Frame | None = None
+
+
+def simulate(scene: Scene, frames: int = 100, **options: Any) -> Iterator[Frame]:
+    """Yield `frames` frames, 1/fps apart, the first one 1/fps after the start (or after `resume`).
+
+    Options as in `progress`, which does the same and also yields after every solver iteration.
+    """
+    for step in progress(scene, frames, **options):
+        if step.frame is not None:
+            yield step.frame
+
+
+def progress(
+    scene: Scene,
+    frames: int = 100,
+    fps: float = 24.0,
+    substeps: int = 1,
+    integrator: str = "implicit_euler",
+    beta: float = 0.25,
+    gamma: float = 0.5,
+    jacobian: str = "constant",
+    solver: str = "auto",
+    iterations: int | None = None,
+    tolerance: float | None = None,
+    resume: dict[str, Any] | None = None,
+) -> Iterator[Progress]:
+    """The finer generator beneath `simulate`.
+
+    - `fps` [1/s], `substeps` a frame; `integrator`: "implicit_euler", "newmark" (`beta`, `gamma`; β = 0 is explicit),
+      "explicit" (symplectic Euler), "imex_bending" (bending implicit, membrane explicit), "imex_membrane" (reversed).
+    - `jacobian` of bending in Newton's method: "exact", "cubic" or "constant".
+    - `solver`: "quasi_newton", "newton" or "auto" (by stiffness); `iterations`: exactly how many at most, result taken
+      as it is (1 with "newton" is the semi-implicit step); `tolerance` [m]: stop when a step moves vertices less
+      than this (root mean square), default 2e-4 of the scene's size.
+    - `resume`: `state` of a frame of the same scene.
+    """
+    scene = as_scene(scene)
+    for name, value in (("frames", frames), ("substeps", substeps)):
+        if int(value) != value or value < (0 if name == "frames" else 1):
+            raise ShellError(f"{name} must be a whole number above zero, not {value}")
+    if not (np.isfinite(fps) and fps > 0):
+        raise ShellError(f"fps must be positive, not {fps}")
+    if solver not in ("auto", "quasi_newton", "newton"):
+        raise ShellError(f"solver={solver!r} is not known: choose 'auto', 'quasi_newton' or 'newton'")
+    if tolerance is not None and not tolerance > 0:
+        raise ShellError(f"tolerance must be positive, not {tolerance}")
+    run = _Run(scene, Integrator(System(scene), integrator, beta, gamma, jacobian), solver, iterations, tolerance)
+    return run.frames(int(frames), float(fps), int(substeps), resume)
+
+
+class _Run:
+    """One simulation under way."""
+
+    def __init__(
+        self, scene: Scene, integrator: Integrator, solver: str, iterations: int | None, tolerance: float | None
+    ) -> None:
+        self.scene = scene
+        self.integrator = integrator
+        self.system = integrator.system
+        extent = np.ptp(self.system.start, axis=0)
+        self.tolerance = TOLERANCE * float(np.linalg.norm(extent)) if tolerance is None else tolerance
+        self.solver = solver
+        self.iterations = iterations
+        self.stats: dict[str, Any] = {}
+
+    def frames(self, count: int, fps: float, substeps: int, resume: dict[str, Any] | None) -> Iterator[Progress]:
+        state = self._start(1.0 / (fps * substeps)) if resume is None else _restored(resume, self.system)
+        first = round(state.time * fps)
+        h = 1.0 / (fps * substeps)
+        for index in range(first + 1, first + count + 1):
+            self._reset_stats()
+            began = time.perf_counter()
+            for substep in range(substeps):
+                for event in self._advance(state, h, index, HALVINGS):
+                    if isinstance(event, State):
+                        state = event
+                    else:
+                        yield event
+                # Times are multiples of the step, not sums of it: no drift over a long run.
+                state.time = (index - 1) / fps + (substep + 1) * h
+            self.stats["seconds"] = time.perf_counter() - began
+            yield Progress("frame", state.time, index, frame=self._frame(state))
+
+    def _start(self, h: float) -> State:
+        system = self.system
+        x = system.targets(0.0, system.start)
+        state = State(0.0, x, system.velocities.copy(), np.zeros_like(x))
+        if self.integrator.name == "newmark":
+            a = self.integrator.acceleration(0.0, x, state.v, h)
+            state.a = np.where(system.free, a, 0.0)
+        return state
+
+    def _advance(self, state: State, h: float, index: int, halvings: int) -> Iterator[Progress | State]:
+        """Progress of the step from `state` over h [s], then the State at its end; halves what does not converge."""
+        if self.integrator.explicit:
+            ahead = self.integrator.explicit_step(state, h)
+            self.stats["steps"] += 1
+            self.stats["gradients"] += 1
+            if not np.isfinite(ahead.x).all():
+                raise StepFailed(
+                    f"the explicit step at {state.time:.6g} s overflowed: use more substeps or an implicit integrator",
+                    time=state.time,
+                    state=_saved(state),
+                )
+            yield ahead
+            yield Progress("step", ahead.time, index)
+            return
+        if self.integrator.needs_factor(h):
+            yield Progress("factor", state.time, index)
+        solution, memory = yield from self._solve(state, h, index)
+        if solution.converged or (self.iterations is not None and np.isfinite(solution.x).all()):
+            ahead = self.integrator.finish(state, solution.x, h)
+            ahead.memory = memory.arrays()
+            self.stats["steps"] += 1
+            self.stats["change"] = max(self.stats["change"], solution.change)
+            yield ahead
+            return
+        if halvings == 0:
+            raise StepFailed(
+                f"the step at {state.time:.6g} s did not converge even at {h:.3g} s: {solution.why}",
+                time=state.time,
+                state=_saved(state),
+            )
+        self.stats["halvings"] += 1
+        state.memory = State(0.0, state.x, state.v, state.a).memory
+        for _ in range(2):
+            for event in self._advance(state, 0.5 * h, index, halvings - 1):
+                if isinstance(event, State):
+                    state = event
+                else:
+                    yield event
+        yield state
+
+    def _solve(self, state: State, h: float, index: int) -> Generator[Progress, None, tuple[Solution, Memory]]:
+        potential, guess = self.integrator.begin(state, h)
+        method = self._method(h)
+        most = MOST[method] if self.iterations is None else self.iterations
+        memory = Memory(*state.memory)
+        if method == "newton":
+            steps = newton(potential, guess, self.tolerance, most)
+        else:
+            steps = quasi_newton(potential, guess, self.tolerance, most, memory)
+        iteration = 0
+        while True:
+            try:
+                change = next(steps)
+            except StopIteration as end:
+                solution: Solution = end.value
+                break
+            iteration += 1
+            yield Progress("solve", state.time, index, iteration, change)
+        for name in ("iterations", "gradients", "products"):
+            self.stats[name] += getattr(solution.counts, name)
+        self.stats["solver"] = method
+        return solution, memory
+
+    def _method(self, h: float) -> str:
+        if self.solver != "auto":
+            return self.solver
+        ratio = 0.0
+        for shell in self.scene.shells:
+            stretch = max(float(np.max(a)) for a in shell.material.stretch)
+            density = float(np.min(shell.material.areal_density))
+            ratio = max(ratio, stretch * h * h / (density * float(shell.areas.mean())))
+        return "newton" if ratio > STIFF else "quasi_newton"
+
+    def _reset_stats(self) -> None:
+        self.stats = dict.fromkeys(("steps", "halvings", "iterations", "gradients", "products"), 0)
+        self.stats |= {
+            "change": 0.0,
+            "solver": "explicit" if self.integrator.explicit else "",
+            "tolerance": self.tolerance,
+        }
+
+    def _frame(self, state: State) -> Frame:
+        n = self.system.vertex_count
+        bounds = self.system.offsets
+        return Frame(
+            time=state.time,
+            positions=state.x.copy(),
+            velocities=state.v.copy(),
+            faces=self.system.faces,
+            slices=[slice(int(a), int(b)) for a, b in pairwise(bounds)],
+            source=np.arange(n),
+            parent=np.arange(n),
+            birth=np.full(n, -np.inf),
+            state=_saved(state),
+            fields=Fields(self.system, state.x),
+            stats=self.stats | {"factorisations": self.integrator.factorisations},
+        )
+
+
+def _saved(state: State) -> dict[str, Any]:
+    return {
+        "time": state.time,
+        "positions": state.x.copy(),
+        "velocities": state.v.copy(),
+        "accelerations": state.a.copy(),
+        "memory_steps": state.memory[0],
+        "memory_changes": state.memory[1],
+    }
+
+
+def _restored(saved: dict[str, Any], system: System) -> State:
+    shape = (system.vertex_count, 3)
+    arrays: list[Floats] = []
+    for name in ("positions", "velocities", "accelerations"):
+        array = np.array(saved.get(name, ()), dtype=np.float64)
+        if array.shape != shape or not np.isfinite(array).all():
+            raise ShellError(f"resume: {name} must be finite with shape {shape}; is it a state of this scene?")
+        arrays.append(array)
+    memory = tuple(np.array(saved.get(name, np.zeros((0, 0, 3)))) for name in ("memory_steps", "memory_changes"))
+    return State(float(saved["time"]), arrays[0], arrays[1], arrays[2], (memory[0], memory[1]))

@@ -1,0 +1,220 @@
+"""Minimising a potential: quasi-Newton with a constant factor, and inexact Newton.
+
+Both descend along −(matrix)⁻¹ gradient and differ in the matrix. The quasi-Newton road starts from the constant
+matrix (mass, membrane Laplacian, constant bending) that is factored once, and learns the rest from the last few
+gradients (L-BFGS). The Newton road solves with the true Hessian by conjugate gradients, preconditioned
+by the same factor; its cost does not grow with stiffness. They stop when the step they would take is small in
+metres, because a small force does not mean a small error (`docs/theory/solver.md`).
+
+Both are generators that yield after every matrix product or gradient, so that a caller can show progress.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from .assembly import Hessian
+from .linalg import conjugate_gradients
+from .types import Bools, Floats
+
+ARMIJO = 1e-4
+SMALLEST_STEP = 1e-8
+# Relative round-off of an energy: decreases below this share of it cannot be seen.
+ROUND_OFF = 1e-13
+# Pairs of (step, gradient change) the quasi-Newton road keeps; more gained nothing on the reference sheet.
+HISTORY = 5
+# Conjugate gradients: how far the residual falls in one Newton iteration, and at most how many products.
+FORCING = 0.05
+PRODUCTS = 60
+
+
+class Potential(Protocol):
+    """What the solvers ask of a function of positions (n, 3)."""
+
+    free: Bools
+    """Which components may move, (n, 3)."""
+
+    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+        """Value [J] and gradient [N], (n, 3), zero where held."""
+
+    def hessian(self, x: Floats) -> Hessian:
+        """Second derivative [N/m], positive semidefinite or nearly so."""
+
+    def round_off(self, x: Floats) -> float:
+        """Rounding error of the value at x [J]."""
+
+    def precondition(self, residual: Floats) -> Floats:
+        """(constant matrix)⁻¹ residual, (n, 3), zero where held."""
+
+    def admissible(self, x: Floats, trial: Floats) -> bool:
+        """Whether the step from x to trial stays where the model is valid."""
+
+
+@dataclass
+class Counts:
+    """What a solve cost."""
+
+    iterations: int = 0
+    gradients: int = 0
+    products: int = 0
+
+
+@dataclass
+class Solution:
+    """Where a minimisation ended. `change`: root mean square of the last step proposed [m]."""
+
+    x: Floats
+    converged: bool
+    change: float
+    counts: Counts = field(default_factory=Counts)
+    why: str = ""
+
+
+Steps = Generator[float, None, Solution]
+"""Yields the size of the last proposed step [m]."""
+
+
+class Memory:
+    """Recent steps s and gradient changes y: the curvature the constant matrix does not know."""
+
+    def __init__(self, steps: Floats | None = None, changes: Floats | None = None) -> None:
+        pairs = [] if steps is None or changes is None else list(zip(steps, changes, strict=True))
+        self._pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=HISTORY)
+        for s, y in pairs:
+            self.add(s, y)
+
+    def add(self, s: Floats, y: Floats) -> None:
+        """Remember a pair, unless its curvature is not positive."""
+        curvature = float(np.vdot(s, y))
+        if curvature > 1e-10 * np.sqrt(float(np.vdot(s, s)) * float(np.vdot(y, y))):
+            self._pairs.append((s, y, 1.0 / curvature))
+
+    def direction(self, gradient: Floats, potential: Potential) -> Floats:
+        """−H⁻¹ gradient by the two-loop recursion."""
+        q = gradient.copy()
+        alphas = []
+        for s, y, rho in reversed(self._pairs):
+            alpha = rho * float(np.vdot(s, q))
+            alphas.append(alpha)
+            q -= alpha * y
+        z = potential.precondition(q)
+        for (s, y, rho), alpha in zip(self._pairs, reversed(alphas), strict=True):
+            z += (alpha - rho * float(np.vdot(y, z))) * s
+        return -z
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._pairs.clear()
+
+    def arrays(self) -> tuple[Floats, Floats]:
+        """Steps and changes stacked, (k, n, 3) each: plain arrays for a saved state."""
+        if not self._pairs:
+            return np.zeros((0, 0, 3)), np.zeros((0, 0, 3))
+        return np.stack([s for s, _, _ in self._pairs]), np.stack([y for _, y, _ in self._pairs])
+
+
+def quasi_newton(potential: Potential, x: Floats, tolerance: float, most: int, memory: Memory) -> Steps:
+    """L-BFGS from the constant factor; stops when its step is under `tolerance` [m] (root mean square)."""
+    counts = Counts(gradients=1)
+    value, gradient = potential.value_and_gradient(x)
+    if not np.isfinite(value):
+        return Solution(x, False, np.inf, counts, "the energy at the start of the step is not finite")
+    change = np.inf
+    while counts.iterations < most:
+        direction = memory.direction(gradient, potential)
+        slope = float(np.vdot(gradient, direction))
+        if not slope < 0.0:
+            memory.clear()
+            direction = -potential.precondition(gradient)
+            slope = float(np.vdot(gradient, direction))
+        change = rms(direction)
+        if change <= tolerance or not slope < 0.0:
+            return Solution(x, True, change, counts)
+        found = line_search(potential, x, value, direction, slope, counts)
+        if found is None:
+            return _stalled(potential, x, value, slope, change, counts)
+        trial, value, trial_gradient = found
+        memory.add(trial - x, trial_gradient - gradient)
+        x, gradient = trial, trial_gradient
+        counts.iterations += 1
+        yield change
+    return Solution(x, change <= tolerance, change, counts, f"no convergence in {most} iterations")
+
+
+def newton(potential: Potential, x: Floats, tolerance: float, most: int, products: int = PRODUCTS) -> Steps:
+    """Newton steps by preconditioned conjugate gradients; stops when a step is under `tolerance` [m]."""
+    counts = Counts(gradients=1)
+    value, gradient = potential.value_and_gradient(x)
+    if not np.isfinite(value):
+        return Solution(x, False, np.inf, counts, "the energy at the start of the step is not finite")
+    change = np.inf
+    held = ~potential.free
+    while counts.iterations < most:
+        hessian = potential.hessian(x)
+
+        def product(p: Floats, hessian: Hessian = hessian) -> Floats:
+            image = hessian.product(p)
+            image[held] = 0.0
+            return image
+
+        solve = conjugate_gradients(product, -gradient, potential.precondition, FORCING, products)
+        while True:
+            try:
+                next(solve)
+            except StopIteration as end:
+                direction, spent = end.value
+                break
+            yield change
+        counts.products += spent
+        slope = float(np.vdot(gradient, direction))
+        change = rms(direction)
+        if not slope < 0.0:
+            return Solution(x, True, change, counts)
+        found = line_search(potential, x, value, direction, slope, counts)
+        if found is None:
+            return _stalled(potential, x, value, slope, change, counts)
+        x, value, gradient = found
+        counts.iterations += 1
+        yield change
+        if change <= tolerance:
+            return Solution(x, True, change, counts)
+    return Solution(x, change <= tolerance, change, counts, f"no convergence in {most} iterations")
+
+
+def line_search(
+    potential: Potential, x: Floats, value: float, direction: Floats, slope: float, counts: Counts
+) -> tuple[Floats, float, Floats] | None:
+    """First of the steps 1, ½, ¼, … that lowers the potential enough (Armijo); position, value, gradient there.
+
+    Near the minimum the decrease drowns in round-off; there a step counts that flattens the slope instead
+    (the approximate Wolfe condition of Hager and Zhang).
+    """
+    step = 1.0
+    blur = ROUND_OFF * (abs(value) + abs(slope)) + potential.round_off(x)
+    while step >= SMALLEST_STEP:
+        trial = x + step * direction
+        if potential.admissible(x, trial):
+            trial_value, gradient = potential.value_and_gradient(trial)
+            counts.gradients += 1
+            if trial_value <= value + ARMIJO * step * slope:
+                return trial, trial_value, gradient
+            if trial_value <= value + blur and abs(float(np.vdot(gradient, direction))) <= 0.9 * abs(slope):
+                return trial, trial_value, gradient
+        step *= 0.5
+    return None
+
+
+def _stalled(potential: Potential, x: Floats, value: float, slope: float, change: float, counts: Counts) -> Solution:
+    """No step lowers the energy: converged to round-off, or stuck."""
+    invisible = abs(slope) <= 10.0 * (ROUND_OFF * abs(value) + potential.round_off(x))
+    return Solution(x, invisible, change, counts, "the line search found no lower energy")
+
+
+def rms(field: Floats) -> float:
+    """Root mean square length of vectors (n, 3)."""
+    return float(np.sqrt(np.vdot(field, field) / len(field)))

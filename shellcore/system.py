@@ -1,0 +1,326 @@
+"""A scene turned into energies on one stacked array of positions.
+
+`System` owns what stays the same over a run (masses, elastic energies, the constant matrix); `begin_step` sets
+what changes from step to step (targets, loads, lagged friction and drag) and returns a `StepTerms`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from .assembly import Hessian, scatter
+from .energies.base import Energy
+from .energies.cubic import Cubic
+from .energies.drag import NormalDrag
+from .energies.fem import Fem
+from .energies.hinge import Hinge, hinge_weights
+from .energies.penalty import Penalty
+from .energies.pins import Attachments, SoftPins
+from .energies.pressure import Pressure, area_normals
+from .energies.quadratic import crouzeix_raviart, vertex_form
+from .energies.springs import AreaSprings, EdgeSprings, spring_constants
+from .energies.viscosity import AngleViscosity, StrainViscosity
+from .errors import ShellError, ShellWarning, listed
+from .scene import Scene
+from .shell import Shell
+from .types import Bools, Floats, Ints, Sparse
+
+# Cubic energies of curved shells are unbounded below: steps that stretch an edge beyond this are refused.
+LARGEST_STRETCH = 0.2
+# Stretch over bending, A|e|²/D, below which a curved cubic shell leaves its model (Cubic Shells, section 8).
+STIFFEST_BENDING = 100.0
+
+
+@dataclass
+class Bending:
+    """Bending of one shell: the force's energy, and the energies whose Hessians stand in for its own.
+
+    `angles` measures hinges for damping and fields; `companion` is the cubic model of the same hinges, source of
+    the CS and CC Jacobians (None for the vertex form, whose own matrix is constant).
+    """
+
+    energy: Energy
+    angles: Hinge
+    companion: Cubic | None
+
+    def hessian(self, x: Floats, jacobian: str) -> Hessian:
+        """Of the force: "exact" (NH), "cubic" (CS) or "constant" (CC)."""
+        if jacobian == "exact":
+            return self.energy.hessian(x, psd=False)
+        if self.companion is None:
+            return self.energy.hessian(x)
+        return self.companion.hessian(x, psd=jacobian == "constant")
+
+    def stiffness(self) -> Sparse:
+        """Constant (n, n) matrix."""
+        return self.energy.stiffness() if self.companion is None else self.companion.stiffness()
+
+    def set_rest_angles(self, angles: Floats) -> None:
+        """New rest angles [rad], (h,), for all three."""
+        self.angles.set_rest_angles(angles)
+        if self.companion is not None:
+            self.companion.set_rest_angles(angles)
+
+
+@dataclass
+class StepTerms:
+    """What acts during one step: soft energies, dead forces [N] (n, 3), and where held components go (n, 3)."""
+
+    energies: list[Energy]
+    force: Floats
+    targets: Floats
+
+
+class System:
+    """All shells of a scene, stacked. Positions are (n, 3) throughout."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.offsets = scene.offsets()
+        self.vertex_count = n = int(self.offsets[-1])
+        shells = scene.shells
+        self.start = np.concatenate([shell.start for shell in shells])
+        self.velocities = np.concatenate([shell.velocities for shell in shells])
+        self.mass = np.concatenate([shell.mass for shell in shells])
+        self.mass_damping = np.concatenate([shell.damping.mass * shell.mass for shell in shells])
+        self.faces = np.concatenate([shell.faces + at for shell, at in zip(shells, self.offsets, strict=False)])
+        self._face_scatter = scatter(self.faces.T, n)
+        self.membranes: list[list[Energy]] = []
+        self.strain_fields: list[Fem] = []
+        self.bendings: list[Bending] = []
+        self.viscosities: list[StrainViscosity | AngleViscosity] = []
+        self.pressures: list[tuple[Shell, Pressure]] = []
+        for shell, at in zip(shells, self.offsets, strict=False):
+            self._add_shell(shell, int(at))
+        self.free = self._free()
+        self._soft = any(pin.stiffness is not None for s in shells for pin in s.pins) or any(s.slopes for s in shells)
+        half = [np.full(len(s.rest_positions), 0.5 * float(np.mean(s.material.thickness))) for s in shells]
+        self.penalties = [Penalty(collider, self.mass, np.concatenate(half)) for collider in scene.colliders]
+        self._guards = [self._guard(i) for i in range(len(shells))]
+        self._ties = self._attachments(-np.inf)
+        self.version = 0
+        self._warn()
+
+    def _add_shell(self, shell: Shell, at: int) -> None:
+        n, mesh, rest = self.vertex_count, shell.mesh, shell.rest_positions
+        moduli = shell.material.membrane_moduli(len(mesh.faces))
+        fem = Fem(rest, mesh.faces, shell.axes, moduli, at, n)
+        self.strain_fields.append(fem)
+        if shell.membrane == "fem":
+            self.membranes.append([fem])
+        else:
+            k_length, k_area = spring_constants(rest, mesh, shell.axes, moduli)
+            springs: list[Energy] = [EdgeSprings(rest, mesh, k_length, at, n)]
+            if k_area.any():
+                springs.append(AreaSprings(rest, mesh, k_area, at, n))
+            self.membranes.append(springs)
+        bending = self._bending(shell, at)
+        self.bendings.append(bending)
+        rate = shell.damping.stiffness + shell.damping.viscosity
+        if rate > 0.0:
+            self.viscosities.append(StrainViscosity(fem, rate))
+        edge = rest[mesh.hinges[:, 1]] - rest[mesh.hinges[:, 0]]
+        coefficients = rate * bending.angles.weights + shell.damping.hinge * np.linalg.norm(edge, axis=1)
+        if coefficients.any():
+            weight = coefficients / np.maximum(hinge_weights(rest, mesh, np.ones(len(mesh.hinges))), 1e-300)
+            constant = crouzeix_raviart(rest, mesh, weight, at, n).matrix
+            self.viscosities.append(AngleViscosity(bending.angles, coefficients, constant))
+        if shell.pressure is not None:
+            self.pressures.append((shell, Pressure(mesh.faces + at, mesh.closed, n)))
+
+    def _bending(self, shell: Shell, at: int) -> Bending:
+        n, mesh, rest, rigidity = self.vertex_count, shell.mesh, shell.rest_positions, shell.hinge_rigidity
+        angles = shell.rest_angles_at(0.0)
+        simplified = shell.hinge_energy == "simplified"
+        form = "sine" if shell.hinge_energy == "sine" else "angle"
+        weights = hinge_weights(rest, mesh, rigidity, shell.hinge_area, simplified)
+        hinge = Hinge(mesh, weights, angles, form, at, n)
+        if shell.bending == "quadratic" and shell.quadratic_form == "vertex":
+            return Bending(vertex_form(rest, mesh, rigidity, at, n), hinge, None)
+        if shell.bending == "hinge":
+            # The cubic companion must weigh hinges as the force does, whatever tile areas that uses.
+            plain = hinge_weights(rest, mesh, np.ones(len(mesh.hinges)))
+            companion = Cubic(rest, mesh, weights / plain, angles, at, n)
+            return Bending(hinge, hinge, companion)
+        cubic = Cubic(rest, mesh, rigidity, angles, at, n)
+        return Bending(cubic, hinge, cubic)
+
+    def _free(self) -> Bools:
+        free = np.ones((self.vertex_count, 3), dtype=bool)
+        for shell, at in zip(self.scene.shells, self.offsets, strict=False):
+            for pin in shell.pins:
+                if pin.stiffness is None:
+                    free[np.ix_(pin.vertices + at, np.flatnonzero(pin.axes))] = False
+        return free
+
+    def _guard(self, index: int) -> tuple[Ints, Floats] | None:
+        """Edges and squared rest lengths of a shell whose energy could run away under stretch."""
+        energy = self.bendings[index].energy
+        if not isinstance(energy, Cubic) or energy.flat:
+            return None
+        shell = self.scene.shells[index]
+        edges = shell.mesh.edges
+        rest = shell.rest_positions[edges[:, 1]] - shell.rest_positions[edges[:, 0]]
+        return edges + int(self.offsets[index]), np.einsum("ij,ij->i", rest, rest)
+
+    def _warn(self) -> None:
+        for i, guard in enumerate(self._guards):
+            if guard is None:
+                continue
+            shell = self.scene.shells[i]
+            a11, a22, _, _ = shell.material.membrane_moduli(len(shell.faces))
+            ratio = float(np.minimum(a11, a22).min() * guard[1].mean() / max(shell.hinge_rigidity.max(), 1e-300))
+            if ratio < STIFFEST_BENDING:
+                warnings.warn(
+                    f"shell {i}: stretch is only {ratio:.3g} times as stiff as bending at the size of an edge "
+                    f"(A|e|²/D); the cubic model assumes at least {STIFFEST_BENDING:.0f} and may swell. "
+                    "Use bending='hinge', a thinner material or a coarser mesh",
+                    ShellWarning,
+                    stacklevel=5,
+                )
+
+    def _attachments(self, t: float) -> Attachments | None:
+        first, second, strength = [], [], []
+        where = {id(shell): int(at) for shell, at in zip(self.scene.shells, self.offsets, strict=False)}
+        for tie in self.scene.attachments:
+            holds = tie.release > t
+            first.append(tie.vertices[0][holds] + where[id(tie.shells[0])])
+            second.append(tie.vertices[1][holds] + where[id(tie.shells[1])])
+            strength.append(tie.stiffness[holds])
+        self._tied = sum(len(part) for part in first)
+        if self._tied == 0:
+            return None
+        return Attachments(np.concatenate(first), np.concatenate(second), np.concatenate(strength), self.vertex_count)
+
+    def area_normals(self, x: Floats) -> Floats:
+        """A third of the area-weighted normals of the faces round each vertex [m²], (n, 3)."""
+        return area_normals(x, self.faces, self._face_scatter)
+
+    def elastic(self) -> list[Energy]:
+        """Membrane and bending energies of every shell."""
+        return [energy for group in self.membranes for energy in group] + [b.energy for b in self.bendings]
+
+    def begin_step(self, t: float, h: float, x: Floats, v: Floats) -> StepTerms:
+        """Terms of the step from t to t + h [s] that starts at x with velocities v."""
+        energies: list[Energy] = []
+        self._move_rest_angles(t + h)
+        tied = self._tied
+        ties = self._attachments(t)
+        if self._tied != tied:
+            self._ties = ties
+            self.version += 1
+        if self._ties is not None:
+            energies.append(self._ties)
+        if self._soft:
+            energies.append(self._soft_pins(t + h))
+        for shell, pressure in self.pressures:
+            pressure.pressure = shell.pressure_at(t + h)
+            pressure.begin_step(x)
+            energies.append(pressure)
+        for viscosity in self.viscosities:
+            viscosity.begin_step(x, h)
+            energies.append(viscosity)
+        for penalty in self.penalties:
+            penalty.begin_step(t, h, x, v)
+            energies.append(penalty)
+        force, drag = self._forces(t, h, x, v)
+        return StepTerms(energies + drag, force, self.targets(t + h, x))
+
+    def _move_rest_angles(self, t: float) -> None:
+        for shell, bending in zip(self.scene.shells, self.bendings, strict=True):
+            if shell.rest_angles_move:
+                angles = shell.rest_angles_at(t)
+                if not np.array_equal(angles, bending.angles.rest_angles):
+                    bending.set_rest_angles(angles)
+                    self.version += 1
+
+    def _soft_pins(self, t: float) -> SoftPins:
+        weights, pulls = np.zeros((self.vertex_count, 3)), np.zeros((self.vertex_count, 3))
+        for shell, at in zip(self.scene.shells, self.offsets, strict=False):
+            for pin in [p for p in shell.pins if p.stiffness is not None] + shell.slopes:
+                assert pin.stiffness is not None
+                strength = pin.stiffness[:, None] * pin.axes[None, :]
+                np.add.at(weights, pin.vertices + at, strength)
+                np.add.at(pulls, pin.vertices + at, strength * pin.at(t))
+        targets = np.divide(pulls, weights, out=np.zeros_like(pulls), where=weights > 0)
+        return SoftPins(weights, targets)
+
+    def targets(self, t: float, x: Floats) -> Floats:
+        """Positions with every held component at its target for time t [s], (n, 3)."""
+        placed = x.copy()
+        for shell, at in zip(self.scene.shells, self.offsets, strict=False):
+            for pin in shell.pins:
+                if pin.stiffness is None:
+                    goal = pin.at(t)
+                    for axis in np.flatnonzero(pin.axes):
+                        placed[pin.vertices + at, axis] = goal[:, axis]
+        return placed
+
+    def dead_force(self, t: float) -> Floats:
+        """Gravity and loads [N], (n, 3), at time t [s]."""
+        force = self.mass[:, None] * self.scene.gravity
+        for shell, at in zip(self.scene.shells, self.offsets, strict=False):
+            for load in shell.loads:
+                np.add.at(force, load.vertices + at, np.ascontiguousarray(load.at(t)))
+        return force
+
+    def _forces(self, t: float, h: float, x: Floats, v: Floats) -> tuple[Floats, list[Energy]]:
+        force = self.dead_force(t + h)
+        drag: list[Energy] = []
+        wind = self.scene.wind
+        if wind is None and not self.scene.forces:
+            return force, drag
+        normals = self.area_normals(x)
+        if wind is not None:
+            c, unit, air = wind.resistance(t, x, v, normals)
+            drag.append(NormalDrag(c, unit, x, air, h))
+            if wind.lift:
+                force += wind.lift_force(t, x, v, normals)
+        for source in self.scene.forces:
+            pushed = np.asarray(source.force(t, x, v, normals), dtype=np.float64)
+            if pushed.shape != force.shape:
+                raise ShellError(f"{type(source).__name__}.force gave shape {pushed.shape}, not {force.shape}")
+            bad = np.flatnonzero(~np.isfinite(pushed).all(axis=1))
+            if len(bad):
+                raise ShellError(
+                    f"{type(source).__name__}.force is not finite at vertices {listed(bad)} at time {t:g} s",
+                    vertices=bad,
+                )
+            force += pushed
+        return force, drag
+
+    def stiffness(self, terms: StepTerms, membrane: bool = True, bending: bool = True) -> Sparse:
+        """Constant (n, n) matrix of all energies of a step."""
+        total = csr_matrix((self.vertex_count, self.vertex_count))
+        if membrane:
+            for energy in (e for group in self.membranes for e in group):
+                part = energy.stiffness()
+                total = total if part is None else total + part
+        if bending:
+            for bend in self.bendings:
+                total = total + bend.stiffness()
+        for energy in terms.energies:
+            part = energy.stiffness()
+            total = total if part is None else total + part
+        return total
+
+    def admissible(self, x: Floats, trial: Floats) -> bool:
+        """Whether curved cubic shells keep their edges within `LARGEST_STRETCH` (or stretch no further)."""
+        for guard in self._guards:
+            if guard is None:
+                continue
+            edges, rest = guard
+            limit = (1.0 + LARGEST_STRETCH) ** 2
+            worst = _stretched(trial, edges, rest)
+            if worst > limit and worst > _stretched(x, edges, rest):
+                return False
+        return True
+
+
+def _stretched(x: Floats, edges: Ints, rest: Floats) -> float:
+    edge = x[edges[:, 1]] - x[edges[:, 0]]
+    return float((np.einsum("ij,ij->i", edge, edge) / rest).max())

@@ -1,0 +1,221 @@
+"""Make the environments, then run in them: what stands behind `make demo`, `make test` and `make extension`.
+
+Runs on any Python from 3.8 on with nothing installed. For each suite it
+1. finds a Python of the version the suite needs,
+2. makes a virtual environment with exactly the packages of its requirements file (again only when that file changes;
+   nothing touches the network in between),
+3. runs the checks and pytest there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NO_PYTHON = (
+    "Thin Shell needs Python 3.11 or 3.13 with its venv module, and none was found: install one or put it on the PATH."
+)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A virtual environment: which Python, which pinned packages, which folder of the project."""
+
+    python: str
+    requirements: str
+    folder: str
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Tests that run together in one environment, after `checks` (arguments to its Python)."""
+
+    name: str
+    environment: Environment
+    tests: tuple[str, ...]
+    skip: tuple[str, ...] = ()
+    checks: tuple[tuple[str, ...], ...] = ()
+    workers: int = 2
+
+
+PY311 = Environment("3.11", "requirements/py311.txt", ".venv-3.11")
+PY313 = Environment("3.13", "requirements/py313.txt", ".venv-3.13")
+BPY42 = Environment("3.11", "requirements/bpy42.txt", ".venv-bpy-4.2")
+
+CHECKS = (
+    ("-m", "ruff", "check", "."),
+    ("-m", "ruff", "format", "--check", "."),
+    ("-m", "mypy", "-p", "shellcore"),
+)
+IN_BLENDER = ("tests/addon", "tests/real")
+
+# Suites inside Blender go here, each with an environment and a requirements file of its own.
+SUITES = (
+    Suite("core on 3.11", PY311, ("tests",), skip=IN_BLENDER, checks=CHECKS),
+    Suite("core on 3.13", PY313, ("tests",), skip=IN_BLENDER, checks=CHECKS),
+)
+
+
+class Stop(Exception):
+    """Ends the run with a sentence for the user."""
+
+
+def main(arguments: list[str]) -> int:
+    commands = {"test": test, "demo": demo, "extension": extension}
+    command = commands.get(arguments[0]) if arguments else None
+    try:
+        if command is None:
+            raise Stop(f"usage: bootstrap.py {'|'.join(commands)} [arguments]")
+        return command(arguments[1:])
+    except Stop as stop:
+        print(stop, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def test(arguments: list[str]) -> int:
+    """Every suite whose Python is here; with CI=true every suite."""
+    ready, missing = [], []
+    for suite in SUITES:
+        python = prepared(suite.environment)
+        if python is None:
+            missing.append(suite)
+        else:
+            ready.append((suite, python))
+    if not ready:
+        raise Stop(NO_PYTHON)
+    if missing and os.environ.get("CI", "").lower() in ("1", "true"):
+        needs = ", ".join(f"{suite.name} (Python {suite.environment.python})" for suite in missing)
+        raise Stop(f"Not found, and with CI=true nothing is skipped: {needs}.")
+
+    failed = []
+    for suite, python in ready:
+        say(suite.name)
+        for check in suite.checks:
+            if run(python, *check) != 0:
+                failed.append(f"{suite.name}: {' '.join(check[1:])}")
+        if run(python, "-m", "pytest", *pytest_arguments(suite), *arguments) != 0:
+            failed.append(f"{suite.name}: pytest")
+    for suite in missing:
+        say(f"skipped: {suite.name}, there is no Python {suite.environment.python} here")
+    for failure in failed:
+        say(f"failed: {failure}")
+    return 1 if failed else 0
+
+
+def pytest_arguments(suite: Suite) -> list[str]:
+    workers = ["-n", str(suite.workers)] if suite.workers > 1 else []
+    return [*workers, *(f"--ignore={path}" for path in suite.skip), *suite.tests]
+
+
+def demo(arguments: list[str]) -> int:
+    return run(any_python(), "tools/demo.py", *arguments)
+
+
+def extension(arguments: list[str]) -> int:
+    python = prepared(BPY42)
+    if python is None:
+        raise Stop("Building the extension needs Python 3.11, for Blender 4.2 as a module; none was found.")
+    return run(python, "tools/extension.py", *arguments)
+
+
+def any_python() -> Path:
+    """The environment of the first Python found."""
+    for environment in (PY311, PY313):
+        python = prepared(environment)
+        if python is not None:
+            return python
+    raise Stop(NO_PYTHON)
+
+
+def prepared(environment: Environment) -> Path | None:
+    """The environment's Python, with the packages installed; None where there is no such Python."""
+    folder = ROOT / environment.folder
+    python = folder / "bin" / "python"
+    stamp = folder / "installed"
+    pins = (ROOT / environment.requirements).read_bytes()
+    wanted = hashlib.sha256(environment.python.encode() + b"\n" + pins).hexdigest()
+    if stamp.is_file() and stamp.read_text() == wanted and version(str(python)) == environment.python:
+        return python
+
+    base = interpreter(environment.python)
+    if base is None:
+        return None
+    say(f"making {environment.folder} from {environment.requirements}")
+    shutil.rmtree(folder, ignore_errors=True)
+    pip = (str(python), "-m", "pip", "--disable-pip-version-check", "--quiet")
+    for command in (
+        (base, "-m", "venv", str(folder)),
+        (*pip, "install", "--no-deps", "--only-binary", ":all:", "-r", environment.requirements),
+        (*pip, "check"),
+    ):
+        if subprocess.run(command, cwd=ROOT, env=clean_environment()).returncode != 0:
+            raise Stop(
+                f"Making {environment.folder} failed (see above); pip must reach a package index the first time."
+            )
+    stamp.write_text(wanted)
+    return python
+
+
+def interpreter(wanted: str) -> str | None:
+    """A Python of this version that can make virtual environments: on the PATH, or one that pyenv keeps."""
+    candidates = [f"python{wanted}", "python3", "python"]
+    candidates += [str(path) for root in pyenv_roots() for path in sorted(root.glob(f"versions/{wanted}.*/bin/python"))]
+    return next((path for path in candidates if version(path, needs="venv, ensurepip") == wanted), None)
+
+
+def pyenv_roots() -> list[Path]:
+    """Folders that may hold pyenv's versions; its shims on the PATH answer only for the versions switched on."""
+    roots = [Path(os.environ["PYENV_ROOT"])] if "PYENV_ROOT" in os.environ else []
+    roots.append(Path.home() / ".pyenv")
+    roots += [Path(entry).parent for entry in os.get_exec_path() if Path(entry).name == "shims"]
+    found = shutil.which("pyenv")
+    if found:
+        roots.append(Path(found).resolve().parent.parent)
+    return [root for root in roots if (root / "versions").is_dir()]
+
+
+def version(python: str, needs: str = "sys") -> str | None:
+    """'3.11' for a CPython that runs and can import `needs`, else None."""
+    code = f"import sys, {needs}; print(sys.implementation.name, *sys.version_info[:2])"
+    try:
+        answer = subprocess.run(
+            (python, "-c", code), capture_output=True, text=True, timeout=60, env=clean_environment()
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    words = answer.stdout.split()
+    return ".".join(words[1:]) if answer.returncode == 0 and words[:1] == ["cpython"] else None
+
+
+def run(python: Path, *arguments: str) -> int:
+    """Run the environment's Python in the project's folder; its output is ours."""
+    return subprocess.run((str(python), *arguments), cwd=ROOT, env=clean_environment(python)).returncode
+
+
+def clean_environment(python: Path | None = None) -> dict[str, str]:
+    """The caller's environment without what would leak other packages or settings into ours."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    environment["PYTHONNOUSERSITE"] = "1"
+    if python is not None:
+        # One thread per process: pytest already fills the cores, and sums come out in the same order every run.
+        for library in ("OPENBLAS", "OMP", "MKL"):
+            environment.setdefault(f"{library}_NUM_THREADS", "1")
+        environment["MPLBACKEND"] = "Agg"
+        environment["MPLCONFIGDIR"] = str(python.parent.parent / "matplotlib")
+    return environment
+
+
+def say(line: str) -> None:
+    print(f"-- {line}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
