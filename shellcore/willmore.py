@@ -12,13 +12,13 @@ from __future__ import annotations
 from time import perf_counter
 
 import numpy as np
-from scipy.sparse import csr_matrix, diags
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse import diags
 
 from .energies.willmore import WillmoreEnergy
 from .errors import ShellError, listed
 from .linalg import Factor
 from .mesh import Topology, check_positions, topology
+from .pieces import Pieces
 from .types import Floats, Ints, Sparse
 
 # The smallest angle of the mesh may fall to this share of the start's.
@@ -67,10 +67,10 @@ class WillmoreFlow:
 
     positions: (n, 3) [m]; faces: (m, 3).
     step: time of one step [m⁴]: details shorter than its fourth root go at once, longer ones over several
-        steps. By default r⁴/12 with r the radius of a sphere that is curved as the mesh is on average.
+        steps. By default r⁴/12, r the radius of a sphere that is curved as the piece of mesh is on average.
     hold_volume: each piece of a closed mesh keeps the volume it encloses.
     hold_boundary: boundary vertices stay; hold_tangent: so do all vertices of the triangles at them.
-    tolerance: the flow is at rest when a step promises to lower the energy by less than this share of it.
+    tolerance: the flow is at rest when a step of default size promises to lower the energy by less than this share.
     memory: how many past steps correct the constant matrix (L-BFGS); 0 follows the flow in time.
     denoise: whether the first step may be the explicit one against noise.
     """
@@ -132,9 +132,13 @@ class WillmoreFlow:
 
         surface = self._x if self._denoised is None else self._denoised
         laplacian, mass = self.function.laplacian(surface)
-        self._pieces = _Pieces(mesh, mass)
+        self._pieces = Pieces(mesh, mass)
         self._volumes = self._checked_volumes() if hold_volume else None
-        rate = self._scale**4 / step if step is not None else self._default_rate(surface, mass)
+        rate = self._default_rate(laplacian, mass, surface)
+        if step is not None:
+            # Short steps promise little each: that is no sign of rest.
+            self._tolerance *= min(1.0, float(rate.max()) * step / self._scale**4)
+            rate = np.full(len(rate), self._scale**4 / step)
         # A boundary that moves is in the matrix as if it were curved: what only its mass held back would move far.
         bent = self.function.inside if len(self._held) else 1.0
         bending = laplacian.T @ diags(bent / mass) @ laplacian
@@ -146,7 +150,9 @@ class WillmoreFlow:
 
     @property
     def positions(self) -> Floats:
-        """Positions now, (n, 3) [m]; held vertices exactly as given."""
+        """Positions now, (n, 3) [m]; held vertices exactly as given, and all of them before the first step."""
+        if len(self.energies) == 1:
+            return self._given.copy()
         x: Floats = self._centre + self._scale * self._x
         x[self._held] = self._given[self._held]
         return x
@@ -265,67 +271,22 @@ class WillmoreFlow:
             best, energy = x, lower
         return best
 
-    def _default_rate(self, x: Floats, mass: Floats) -> float:
-        """1/τ, where 12τ is the fourth power of the radius of a sphere with the mean squared curvature of x (n, 3)."""
-        area = float(mass.sum())
-        # A flat sheet has no radius; its area then bounds the step.
-        return max(12 * (self.function.value(x) / (2 * area)) ** 2, 1 / area**2)
+    def _default_rate(self, laplacian: Sparse, mass: Floats, x: Floats) -> Floats:
+        """1/τ = 12/r⁴ of each vertex's piece, (n,): r is the radius of a sphere curved as the piece is on average."""
+        vertex_energy = self.function.inside * ((laplacian @ x) ** 2).sum(axis=1) / (2 * mass)
+        area, energy = self._pieces.sums(mass), self._pieces.sums(vertex_energy)
+        # A flat sheet has no such radius; its area then bounds the step.
+        rate: Floats = np.maximum(12 * (energy / (2 * area)) ** 2, 1 / area**2)
+        return rate[self._pieces.of_vertex]
 
     def _checked_volumes(self) -> Floats:
         volumes = self._pieces.volumes(self._x, self._faces)
-        flat = np.isin(self._pieces.of_vertex, np.flatnonzero(np.abs(volumes) < 1e-9))
+        extent = self._pieces.sums(self.function.laplacian(self._x)[1]) ** 1.5
+        flat = np.isin(self._pieces.of_vertex, np.flatnonzero(np.abs(volumes) < 1e-9 * extent))
         if flat.any():
             at = np.flatnonzero(flat)
             raise ShellError(f"the piece of vertices {listed(at)} encloses no volume that could be held", vertices=at)
         return volumes
-
-
-class _Pieces:
-    """Connected pieces of a mesh, and sums over each of them without a loop."""
-
-    def __init__(self, mesh: Topology, mass: Floats) -> None:
-        n = mesh.vertex_count
-        graph = csr_matrix((np.ones(len(mesh.edges)), mesh.edges.T), shape=(n, n))
-        self.count, of_vertex = connected_components(graph, directed=False)
-        self.of_vertex: Ints = of_vertex.astype(np.int64)
-        share = mass / np.bincount(self.of_vertex, mass)[self.of_vertex]
-        self._average: Sparse = csr_matrix((share, (self.of_vertex, np.arange(n))), shape=(self.count, n))
-        self._closed = np.ones(self.count)
-        self._closed[self.of_vertex[mesh.boundary_vertices]] = 0.0
-
-    def means(self, x: Floats) -> Floats:
-        """Mean, weighted by area, over the piece of each vertex, (n, 3)."""
-        means: Floats = (self._average @ x)[self.of_vertex]
-        return means
-
-    def volumes(self, x: Floats, faces: Ints) -> Floats:
-        """Volume inside each piece, (pieces,)."""
-        a, b, c = (x[faces[:, j]] for j in range(3))
-        sixth = (a * np.cross(b, c)).sum(axis=1) / 6
-        return np.bincount(self.of_vertex[faces[:, 0]], sixth, minlength=self.count).astype(np.float64)
-
-    def drift(self, x: Floats, direction: Floats) -> Floats:
-        """The part of `direction` (n, 3) along scalings and inversions of closed pieces at x (n, 3).
-
-        A closed surface has the Willmore energy of all its conformal images, so nothing but chance decides
-        how far a flow drifts among them: it would grow, and crowd its vertices on one side.
-        The fields are x and, for a vector b, |x|²b − 2(b·x)x less its mean, with x from the piece's mean.
-        """
-        x = x - self.means(x)
-        square = _dots(x, x)
-        along = _dots(x, direction)
-        moments = self._average @ np.hstack([square, square * square, square * x])
-        outer = (self._average @ (x[:, :, None] * x[:, None, :]).reshape(-1, 9)).reshape(-1, 3, 3)
-        inversion_mean = moments[:, :1, None] * np.eye(3) - 2.0 * outer
-        gram = np.empty((self.count, 4, 4))
-        gram[:, 0, 0] = moments[:, 0]
-        gram[:, 0, 1:] = gram[:, 1:, 0] = -moments[:, 2:]
-        gram[:, 1:, 1:] = moments[:, 1, None, None] * np.eye(3) - inversion_mean @ inversion_mean
-        right = self._average @ np.hstack([along, square * direction - 2.0 * along * x])
-        share = np.linalg.solve(gram, right[:, :, None])[:, :, 0] * self._closed[:, None]
-        scaling, inversion = share[self.of_vertex, :1], share[self.of_vertex, 1:]
-        drift: Floats = (scaling - 2.0 * _dots(x, inversion)) * x + square * inversion
-        return drift - self.means(drift)
 
 
 def _free_vertices(mesh: Topology, hold_boundary: bool, hold_tangent: bool) -> Ints:
@@ -335,12 +296,6 @@ def _free_vertices(mesh: Topology, hold_boundary: bool, hold_tangent: bool) -> I
     if hold_tangent:
         free[mesh.faces[~free[mesh.faces].all(axis=1)]] = False
     return np.flatnonzero(free)
-
-
-def _dots(a: Floats, b: Floats) -> Floats:
-    """Dot products of rows, (n, 1)."""
-    products: Floats = np.einsum("ij,ij->i", a, b)[:, None]
-    return products
 
 
 def _inner(a: Floats, b: Floats) -> float:

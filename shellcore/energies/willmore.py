@@ -10,8 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix, diags
 
+from ..assembly import scatter
 from ..mesh import Topology
 from ..types import Floats, Ints, Sparse
+from ..vectors import dot
 
 # Twice the area over the sum of squared edges: below this, an area computed from edge lengths has lost half its digits.
 SLIVER = 1e-7
@@ -50,7 +52,7 @@ class WillmoreEnergy:
         corner = np.arange(3 * m)
         self._difference: Sparse = csr_matrix(ends, shape=(e, n))
         self._divergence: Sparse = self._difference.T.tocsr()
-        self._to_edges: Sparse = csr_matrix((np.ones(3 * m), (self._face_edges.ravel(), corner)), shape=(e, 3 * m))
+        self._to_edges: Sparse = scatter(self._face_edges, e)
         sixth = np.full(3 * m, 1 / 6)
         self._to_mass: Sparse = csr_matrix((sixth, (self._corners.ravel(), corner % m)), shape=(n, m))
 
@@ -80,9 +82,9 @@ class WillmoreEnergy:
         # With u = Lx/M: dE = u·L dx + u·dL x − ½|u|²·dM. Given s = (edge of u)·(edge of x), the last two terms are,
         # face by face, the differential of ½ Σ s cot − A Σ|u|²/6: a function of squared lengths alone.
         edge_u = _rows(self._difference, u)
-        s = _dots(edge_u, edge)[self._face_edges]
-        by_area = 0.25 * inverse * _dots(cotangent, s)
-        by_area += _dots(u, u)[self._corners].sum(axis=0) / 24
+        s = dot(edge_u, edge)[self._face_edges]
+        by_area = 0.25 * inverse * dot(cotangent, s)
+        by_area += dot(u, u)[self._corners].sum(axis=0) / 24
         by_dot = (0.5 * s - by_area * squares) * inverse
         by_length = by_dot.sum(axis=0) - 2.0 * by_dot
         tension = self._to_edges @ by_length.ravel()
@@ -105,7 +107,7 @@ class WillmoreEnergy:
 
     def _metric(self, x: Floats) -> _Metric:
         edge = _rows(self._difference, np.ascontiguousarray(x.T))
-        squares = _dots(edge, edge)[self._face_edges]
+        squares = dot(edge, edge)[self._face_edges]
         half = 0.5 * squares.sum(axis=0)
         dots = half - squares
         double_area_squared = dots[0] * dots[1] + (dots[0] + dots[1]) * dots[2]
@@ -116,9 +118,3 @@ class WillmoreEnergy:
 def _rows(matrix: Sparse, values: Floats) -> Floats:
     """`matrix` applied to each row of `values`: coordinates apart, twice as fast here as (n, 3) arrays."""
     return np.stack([matrix @ row for row in values])
-
-
-def _dots(a: Floats, b: Floats) -> Floats:
-    """Column by column dot product; einsum adds in the same order on every machine, BLAS does not."""
-    products: Floats = np.einsum("ij,ij->j", a, b)
-    return products
