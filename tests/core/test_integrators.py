@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -118,7 +119,7 @@ OMEGA = 2.0 * np.pi
 def oscillator(h, count, integrator, **options):
     """Displacement and velocity, (count + 1,), of a triangle on equal soft pins: a linear oscillator of rate OMEGA."""
     points, faces = np.array([(0.0, 0, 0), (1, 0, 0), (0, 1, 0)]), np.array([[0, 1, 2]])
-    shell = sc.Shell(points, faces, SOFT, start=points + (0, 0, 0.1))
+    shell = sc.Shell(points, faces, SOFT, start=points + np.array([0, 0, 0.1]))
     shell.pin([0, 1, 2], points, stiffness=OMEGA**2 * shell.mass)
     frames = sc.simulate(sc.Scene([shell], gravity=(0, 0, 0)), count, fps=1 / h, integrator=integrator, **options)
     states = [(f.positions, f.velocities) for f in frames]
@@ -134,7 +135,7 @@ def order(errors):
 
 
 class TestLinearOscillator:
-    EXACT = dict(solver="newton", tolerance=1e-15)
+    EXACT: ClassVar = dict(solver="newton", tolerance=1e-15)
 
     def energies(self, h, count, integrator, **options):
         z, v = oscillator(h, count, integrator, **options, **self.EXACT)
