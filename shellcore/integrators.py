@@ -155,11 +155,14 @@ class Integrator:
 
         Free flight ignores what holds the sheet, the last acceleration what lets it go; midway a solve of the
         reference sheet starts with half the error of either. A shell that nothing holds keeps free flight's
-        mean: its momentum is then right however early the solve ends.
+        mean: its momentum is then right however early the solve ends. Newmark starts from free flight: its
+        accelerations carry noise that the extrapolation would feed back.
         """
-        flight = centre + force / inertia[:, None]
+        flight: Floats = centre + force / inertia[:, None]
+        if self.name == "newmark":
+            return flight
         onward = state.x + h * state.v + (h * h) * state.a
-        guess = 0.5 * (flight + onward)
+        guess: Floats = 0.5 * (flight + onward)
         for part, loose in self.system.parts:
             if loose:
                 mass = self.system.mass[part, None]
