@@ -190,12 +190,12 @@ class _Run:
         iteration = 0
         while True:
             try:
-                change = next(steps)
+                stage, change = next(steps)
             except StopIteration as end:
                 solution: Solution = end.value
                 break
             iteration += 1
-            yield Progress("solve", state.time, index, iteration, change)
+            yield Progress(stage, state.time, index, iteration, change)
         for name in ("iterations", "gradients", "products"):
             self.stats[name] += getattr(solution.counts, name)
         self.stats["solver"] = method

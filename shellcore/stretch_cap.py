@@ -1,7 +1,7 @@
 """How stiff a flat sheet's membrane must be so that nobody sees it stretch.
 
-Paper is ten thousand times stiffer than its weight asks for: at its true stiffness a sheet of 0.1 kg/m² strains by 1e-6,
-and all that buys is a harder problem for the solver. With the stretch lowered until the loads strain it by a stated
+Paper is ten thousand times stiffer than its weight asks for: at its true stiffness a hanging sheet strains by 1e-6, and
+all that buys is a harder problem for the solver. With the stretch lowered until the loads strain it by a stated
 limit, bending untouched, it moves the same (`docs/theory/solver.md`, measured). Curved shells are left alone: there
 stretch against bending decides how they buckle and dent.
 """
