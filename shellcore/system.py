@@ -30,6 +30,7 @@ from .scene import Scene
 from .shell import Shell
 from .stretch_cap import stretch_scale
 from .types import Bools, Floats, Ints, Sparse
+from .vectors import by_columns
 
 # Cubic energies of curved shells are unbounded below: steps that stretch an edge beyond this are refused.
 LARGEST_STRETCH = 0.2
@@ -87,9 +88,10 @@ class System:
         self.offsets = scene.offsets()
         self.vertex_count = n = int(self.offsets[-1])
         shells = scene.shells
-        self.start = np.concatenate([shell.start for shell in shells])
-        self.velocities = np.concatenate([shell.velocities for shell in shells])
+        self.start = by_columns(np.concatenate([shell.start for shell in shells]))
+        self.velocities = by_columns(np.concatenate([shell.velocities for shell in shells]))
         self.mass = np.concatenate([shell.mass for shell in shells])
+        self.weight = by_columns(self.mass[:, None] * scene.gravity)
         self.mass_damping = np.concatenate([shell.damping.mass * shell.mass for shell in shells])
         self.faces = np.concatenate([shell.faces + at for shell, at in zip(shells, self.offsets, strict=False)])
         self._face_scatter = scatter(self.faces.T, n)
@@ -158,7 +160,7 @@ class System:
         return Bending(cubic, hinge, cubic)
 
     def _free(self) -> Bools:
-        free = np.ones((self.vertex_count, 3), dtype=bool)
+        free = np.ones((self.vertex_count, 3), dtype=bool, order="F")
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for pin in shell.pins:
                 if pin.stiffness is None:
@@ -247,7 +249,7 @@ class System:
                     self.version += 1
 
     def _soft_pins(self, t: float) -> SoftPins:
-        weights, pulls = np.zeros((self.vertex_count, 3)), np.zeros((self.vertex_count, 3))
+        weights, pulls = (np.zeros((self.vertex_count, 3), order="F") for _ in range(2))
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for pin in [p for p in shell.pins if p.stiffness is not None] + shell.slopes:
                 assert pin.stiffness is not None
@@ -259,7 +261,7 @@ class System:
 
     def targets(self, t: float, x: Floats) -> Floats:
         """Positions with every held component at its target for time t [s], (n, 3)."""
-        placed = x.copy()
+        placed = x.copy(order="K")
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for pin in shell.pins:
                 if pin.stiffness is None:
@@ -270,7 +272,7 @@ class System:
 
     def dead_force(self, t: float) -> Floats:
         """Gravity and loads [N], (n, 3), at time t [s]."""
-        force = self.mass[:, None] * self.scene.gravity
+        force = self.weight.copy(order="K")
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for load in shell.loads:
                 np.add.at(force, load.vertices + at, np.ascontiguousarray(load.at(t)))

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..assembly import Hessian
 from ..types import Floats, Sparse
-from ..vectors import inner
+from ..vectors import applied, inner
 
 
 class Energy(ABC):
@@ -62,7 +62,7 @@ class QuadraticForm:
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         """Value and Qx, (n, 3)."""
         local = x - x[self.anchor]
-        gradient: Floats = self.matrix @ local
+        gradient = applied(self.matrix, local)
         return 0.5 * inner(local, gradient), gradient
 
     def round_off(self, x: Floats) -> float:

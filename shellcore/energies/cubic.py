@@ -19,7 +19,7 @@ import numpy as np
 from ..assembly import BlockPattern, Hessian, element_matrix, scatter
 from ..mesh import Topology
 from ..types import Floats, Ints, Sparse
-from ..vectors import cross, inner, skew
+from ..vectors import applied, components, cross, inner, skew
 from .base import Energy, QuadraticForm
 from .quadratic import hinge_rows
 
@@ -95,7 +95,7 @@ class Cubic(Energy):
         value, gradient = self._form.value_and_gradient(x)
         value += self.constant
         if self._scatter is not None:
-            xt = np.ascontiguousarray(x.T)
+            xt = components(x)
             start, end, left, right = (xt.take(vertices, axis=1) for vertices in self._corners)
             e0, e1, e2 = end - start, left - start, right - start
             k = self._triple
@@ -103,8 +103,7 @@ class Cubic(Energy):
             push[:, 1], push[:, 2], push[:, 3] = k * cross(e1, e2), k * cross(e2, e0), k * cross(e0, e1)
             push[:, 0] = -push[:, 1] - push[:, 2] - push[:, 3]
             value += inner(push[:, 3], e2)
-            for i, component in enumerate(push.reshape(3, -1)):
-                gradient[:, i] += self._scatter @ component
+            gradient += applied(self._scatter, push.reshape(3, -1).T)
         return value, gradient
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:

@@ -11,16 +11,16 @@ import numpy as np
 
 from ..assembly import BlockPattern, Hessian, scatter
 from ..types import Floats, Ints, Sparse
-from ..vectors import cross, inner, skew
+from ..vectors import applied, components, cross, inner, skew
 from .base import Energy
 
 
 def area_normals(x: Floats, faces: Ints, to_vertices: Sparse) -> Floats:
     """A third of the area-weighted normals of the faces at each vertex [m²], (n, 3)."""
-    xt = np.ascontiguousarray(x.T)
+    xt = components(x)
     a, b, c = (xt.take(np.ascontiguousarray(faces[:, j]), axis=1) for j in range(3))
     normal = cross(b - a, c - a) / 6.0
-    return np.stack([to_vertices @ np.concatenate([component] * 3) for component in normal], axis=1)
+    return applied(to_vertices, np.concatenate([normal] * 3, axis=1).T)
 
 
 class Pressure(Energy):
