@@ -19,9 +19,10 @@ from .assembly import Hessian
 from .energies.base import Energy
 from .energies.pins import SoftPins
 from .errors import ShellError
-from .linalg import CoordinateFactor
+from .linalg import CoordinateFactor, Factor
 from .system import StepTerms, System
 from .types import Bools, Floats, Sparse
+from .vectors import inner
 
 INTEGRATORS = ("implicit_euler", "newmark", "explicit", "imex_bending", "imex_membrane")
 
@@ -63,14 +64,14 @@ class StepPotential:
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         offset = x - self._centre
         gradient = self._inertia * offset
-        value = 0.5 * float(np.vdot(gradient, offset)) - float(np.vdot(self._force, offset))
+        value = 0.5 * inner(gradient, offset) - inner(self._force, offset)
         gradient -= self._force
         for energy in self._energies:
             part, by_x = energy.value_and_gradient(x)
             value += part
             gradient += by_x
         if self._held is not None:
-            gradient[self._held] = 0.0
+            np.copyto(gradient, 0.0, where=self._held)
         return value, gradient
 
     def hessian(self, x: Floats) -> Hessian:
@@ -82,8 +83,26 @@ class StepPotential:
     def round_off(self, x: Floats) -> float:
         return sum(energy.round_off(x) for energy in self._energies)
 
+    matrix: Sparse = None
+    """The constant (n, n) matrix behind `precondition`."""
+
+    def stiffen(self, contacts: Sparse) -> None:
+        """Precondition with the stiffness of contacts, (n, n), added to the constant matrix: a new factorisation."""
+        self._factor = CoordinateFactor(self.matrix + contacts, self.free)
+
     def precondition(self, residual: Floats) -> Floats:
         return self._factor.solve(residual)
+
+    def factored(self, hessian: Hessian) -> Callable[[Floats], Floats]:
+        rows = np.flatnonzero(self.free.ravel())
+        factor = Factor(hessian.matrix().tocsc()[rows][:, rows])
+
+        def solve(residual: Floats) -> Floats:
+            solution = np.zeros(residual.size)
+            solution[rows] = factor.solve(residual.ravel()[rows])
+            return solution.reshape(residual.shape)
+
+        return solve
 
     def admissible(self, x: Floats, trial: Floats) -> bool:
         return self._system.admissible(x, trial)
@@ -104,6 +123,7 @@ class Integrator:
         self.beta, self.gamma = beta, gamma
         self.jacobian = jacobian
         self._factor: CoordinateFactor | None = None
+        self._matrix: Sparse = None
         self._factor_key: tuple[float, int] | None = None
         self.factorisations = 0
 
@@ -148,8 +168,27 @@ class Integrator:
 
         factor = self._factored(terms, inertia, damping, membrane, bending, h)
         potential = StepPotential(system, terms, inertia, centre, energies, hessian_parts, factor)
-        guess = np.where(system.free, centre + terms.force / inertia[:, None], terms.targets)
-        return potential, guess
+        potential.matrix = self._matrix
+        return potential, np.where(system.free, self._guess(state, centre, terms.force, inertia, h), terms.targets)
+
+    def _guess(self, state: State, centre: Floats, force: Floats, inertia: Floats, h: float) -> Floats:
+        """Where the search starts: midway between free flight and going on with the last acceleration.
+
+        Free flight ignores what holds the sheet, the last acceleration what lets it go; midway a solve of the
+        reference sheet starts with half the error of either. A shell that nothing holds keeps free flight's
+        mean: its momentum is then right however early the solve ends. Newmark starts from free flight: its
+        accelerations carry noise that the extrapolation would feed back.
+        """
+        flight: Floats = centre + force / inertia[:, None]
+        if self.name == "newmark":
+            return flight
+        onward = state.x + h * state.v + (h * h) * state.a
+        guess: Floats = 0.5 * (flight + onward)
+        for part, loose in self.system.parts:
+            if loose:
+                mass = self.system.mass[part, None]
+                guess[part] += (mass * (flight[part] - guess[part])).sum(axis=0) / mass.sum()
+        return guess
 
     def _mass_damping(self, state: State, centre: Floats, h: float) -> list[Energy]:
         """Rayleigh's mass part −α₁ M v at the end of the step; v is affine in x in every scheme."""
@@ -172,6 +211,7 @@ class Integrator:
             matrix: Sparse = self.system.stiffness(terms, membrane, bending) + diags(inertia)
             for energy in damping:
                 matrix = matrix + energy.stiffness()
+            self._matrix = matrix
             self._factor = CoordinateFactor(matrix, self.system.free)
             self._factor_key = key
             self.factorisations += 1
@@ -196,16 +236,19 @@ class Integrator:
         system = self.system
         if self.name == "newmark":
             x = state.x + h * state.v + 0.5 * h * h * state.a
-            x = np.where(system.free, x, system.targets(state.time + h, state.x))
+            if not system.free.all():
+                x = np.where(system.free, x, system.targets(state.time + h, state.x))
             a = self.acceleration(state.time + h, x, state.v, h)
             v = state.v + h * ((1.0 - self.gamma) * state.a + self.gamma * a)
         else:
             a = self.acceleration(state.time, state.x, state.v, h)
             v = (state.v + h * a) / (1.0 + h * system.mass_damping / system.mass)[:, None]
             x = state.x + h * v
+        if not system.free.all():
             x = np.where(system.free, x, system.targets(state.time + h, state.x))
-        v = np.where(system.free, v, (x - state.x) / h)
-        return State(state.time + h, x, v, np.where(system.free, a, 0.0))
+            v = np.where(system.free, v, (x - state.x) / h)
+            a = np.where(system.free, a, 0.0)
+        return State(state.time + h, x, v, a)
 
     def acceleration(self, t: float, x: Floats, v: Floats, h: float) -> Floats:
         """M⁻¹ times all forces at (t, x, v), (n, 3). Rates of strain are differences to x − h v."""
@@ -213,7 +256,7 @@ class Integrator:
         terms = system.begin_step(t - h, h, x - h * v, v)
         force = terms.force
         for energy in terms.energies + system.elastic():
-            force = force - energy.gradient(x)
+            force -= energy.gradient(x)
         if self.name == "newmark":
             force = force - system.mass_damping[:, None] * v
         accelerations: Floats = force / system.mass[:, None]

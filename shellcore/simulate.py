@@ -15,16 +15,17 @@ from .frame import Fields, Frame
 from .integrators import Integrator, State
 from .scene import Scene, as_scene
 from .solver import Memory, Solution, newton, quasi_newton
+from .stretch_cap import STRAIN_LIMIT
 from .system import System
 from .types import Floats
 
 # A step that does not converge is halved at most this often.
 HALVINGS = 6
 # Default tolerance on the position error of a step, as a share of the scene's size.
-TOLERANCE = 2e-4
-MOST = {"quasi_newton": 400, "newton": 60}
-# Membrane over inertia at the size of an edge, A h²/(ρ e²), from which Newton is the cheaper road.
-STIFF = 2e3
+TOLERANCE = 1e-4
+MOST = {"quasi_newton": 400, "newton": 200}
+# (Distance a membrane wave travels in a step / size of the sheet)², from which Newton is the cheaper road.
+STIFF = 40.0
 # Times a step is solved again with contacts looked up anew before it is halved.
 ROUNDS = 12
 
@@ -64,6 +65,7 @@ def progress(
     iterations: int | None = None,
     tolerance: float | None = None,
     resume: dict[str, Any] | None = None,
+    strain_limit: float | None = None,
 ) -> Iterator[Progress]:
     """The finer generator beneath `simulate`.
 
@@ -74,6 +76,9 @@ def progress(
       as it is (1 with "newton" is the semi-implicit step); `tolerance` [m]: stop when a step moves vertices less
       than this (root mean square), default 2e-4 of the scene's size.
     - `resume`: `state` of a frame of the same scene.
+    - `strain_limit`: flat sheets stiffer than they need to be are made just stiff enough to strain by this under their
+      loads; 0 keeps the material's stretch. Default: 0.1%, or 0 when a tolerance asks for accuracy. The stats say
+      what was used (`stretch_scales`).
     """
     scene = as_scene(scene)
     for name, value in (("frames", frames), ("substeps", substeps)):
@@ -85,7 +90,10 @@ def progress(
         raise ShellError(f"solver={solver!r} is not known: choose 'auto', 'quasi_newton' or 'newton'")
     if tolerance is not None and not tolerance > 0:
         raise ShellError(f"tolerance must be positive, not {tolerance}")
-    run = _Run(scene, Integrator(System(scene), integrator, beta, gamma, jacobian), solver, iterations, tolerance)
+    if strain_limit is None:
+        strain_limit = STRAIN_LIMIT if tolerance is None else 0.0
+    system = System(scene, strain_limit)
+    run = _Run(scene, Integrator(system, integrator, beta, gamma, jacobian), solver, iterations, tolerance)
     return run.frames(int(frames), float(fps), int(substeps), resume)
 
 
@@ -182,18 +190,20 @@ class _Run:
             guess = contact.predict(guess)
         iteration = 0
         for _ in range(ROUNDS):
+            if contact.exists and contact.presses(guess):
+                potential.stiffen(contact.stiffness_at(guess))
             if method == "newton":
                 steps = newton(potential, guess, self.tolerance, most)
             else:
                 steps = quasi_newton(potential, guess, self.tolerance, most, memory)
             while True:
                 try:
-                    change = next(steps)
+                    stage, change = next(steps)
                 except StopIteration as end:
                     solution: Solution = end.value
                     break
                 iteration += 1
-                yield Progress("solve", state.time, index, iteration, change)
+                yield Progress(stage, state.time, index, iteration, change)
             for name in ("iterations", "gradients", "products"):
                 self.stats[name] += getattr(solution.counts, name)
             self.stats["solver"] = method
@@ -210,10 +220,11 @@ class _Run:
         if self.solver != "auto":
             return self.solver
         ratio = 0.0
-        for shell in self.scene.shells:
-            stretch = max(float(np.max(a)) for a in shell.material.stretch)
+        for shell, scale in zip(self.scene.shells, self.system.stretch_scales, strict=True):
+            stretch = scale * max(float(np.max(a)) for a in shell.material.stretch)
             density = float(np.min(shell.material.areal_density))
-            ratio = max(ratio, stretch * h * h / (density * float(shell.areas.mean())))
+            size = float(np.linalg.norm(np.ptp(shell.rest_positions, axis=0))) / np.sqrt(2.0)
+            ratio = max(ratio, stretch * h * h / (density * size * size))
         return "newton" if ratio > STIFF else "quasi_newton"
 
     def _reset_stats(self) -> None:
@@ -230,8 +241,8 @@ class _Run:
         bounds = self.system.offsets
         return Frame(
             time=state.time,
-            positions=state.x.copy(),
-            velocities=state.v.copy(),
+            positions=np.array(state.x, order="C"),
+            velocities=np.array(state.v, order="C"),
             faces=self.system.faces,
             slices=[slice(int(a), int(b)) for a, b in pairwise(bounds)],
             source=np.arange(n),
@@ -239,7 +250,9 @@ class _Run:
             birth=np.full(n, -np.inf),
             state=_saved(state),
             fields=Fields(self.system, state.x),
-            stats=self.stats | {"factorisations": self.integrator.factorisations} | self.system.contact.summary(state.x),
+            stats=self.stats
+            | {"factorisations": self.integrator.factorisations, "stretch_scales": list(self.system.stretch_scales)}
+            | self.system.contact.summary(state.x),
         )
 
 
@@ -258,7 +271,7 @@ def _restored(saved: dict[str, Any], system: System) -> State:
     shape = (system.vertex_count, 3)
     arrays: list[Floats] = []
     for name in ("positions", "velocities", "accelerations"):
-        array = np.array(saved.get(name, ()), dtype=np.float64)
+        array = np.array(saved.get(name, ()), dtype=np.float64, order="F")
         if array.shape != shape or not np.isfinite(array).all():
             raise ShellError(f"resume: {name} must be finite with shape {shape}; is it a state of this scene?")
         arrays.append(array)

@@ -8,6 +8,7 @@ as steps succeed, which leaves Newton's quadratic convergence at the end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from .scene import Scene, as_scene
 from .solver import Counts, line_search
 from .system import System
 from .types import Floats
+from .vectors import inner
 
 # Residual goal as a share of the largest nodal load.
 TOLERANCE = 1e-6
@@ -54,10 +56,10 @@ class _Static:
             lasting = [e for e in lasting if type(e).__name__ != "NormalDrag"]
         self.energies: list[Energy] = lasting + system.elastic()
         self.lagged |= any(not pressure.closed for _, pressure in system.pressures)
-        self.lagged |= any(penalty.surface.friction > 0 for penalty in system.penalties)
+        self.lagged |= system.contact.exists
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
-        value = -float(np.vdot(self.force, x - self.system.start))
+        value = -inner(self.force, x - self.system.start)
         gradient = -self.force
         for energy in self.energies:
             part, by_x = energy.value_and_gradient(x)
@@ -77,6 +79,9 @@ class _Static:
 
     def precondition(self, residual: Floats) -> Floats:
         raise NotImplementedError  # statics factors the Hessian itself
+
+    def factored(self, hessian: Hessian) -> Callable[[Floats], Floats]:
+        raise NotImplementedError
 
     def admissible(self, x: Floats, trial: Floats) -> bool:
         return self.system.admissible(x, trial)
@@ -107,6 +112,8 @@ def equilibrium(
         static = _Static(system, time, x)
         settled = x
         x = _minimised(static, x, tolerance, report)
+        if system.contact.exists:
+            x = system.contact.follow(x, np.inf)[0]
         report["passes"] += 1
         moved = float(np.abs(x - settled).max())
         if not static.lagged or moved <= 1e-9 * float(np.ptp(system.start, axis=0).max()):
@@ -149,7 +156,7 @@ def _minimised(static: _Static, x: Floats, tolerance: float | None, report: dict
         direction = np.zeros(x.size)
         direction[free] = factor.solve(-gradient.ravel()[free])
         direction = direction.reshape(x.shape)
-        slope = float(np.vdot(gradient, direction))
+        slope = inner(gradient, direction)
         counts = Counts()
         found = line_search(static, x, value, direction, slope, counts)
         if found is None:

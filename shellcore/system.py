@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -27,7 +28,9 @@ from .energies.viscosity import AngleViscosity, StrainViscosity
 from .errors import ShellError, ShellWarning, listed
 from .scene import Scene
 from .shell import Shell
+from .stretch_cap import stretch_scale
 from .types import Bools, Floats, Ints, Sparse
+from .vectors import by_columns
 
 # Cubic energies of curved shells are unbounded below: steps that stretch an edge beyond this are refused.
 LARGEST_STRETCH = 0.2
@@ -78,14 +81,17 @@ class StepTerms:
 class System:
     """All shells of a scene, stacked. Positions are (n, 3) throughout."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, strain_limit: float = 0.0) -> None:
         self.scene = scene
+        self.stretch_scales = [stretch_scale(scene, shell, strain_limit) for shell in scene.shells]
+        """Factor on each shell's membrane stiffness; below 1 where `strain_limit` let it be lowered."""
         self.offsets = scene.offsets()
         self.vertex_count = n = int(self.offsets[-1])
         shells = scene.shells
-        self.start = np.concatenate([shell.start for shell in shells])
-        self.velocities = np.concatenate([shell.velocities for shell in shells])
+        self.start = by_columns(np.concatenate([shell.start for shell in shells]))
+        self.velocities = by_columns(np.concatenate([shell.velocities for shell in shells]))
         self.mass = np.concatenate([shell.mass for shell in shells])
+        self.weight = by_columns(self.mass[:, None] * scene.gravity)
         self.mass_damping = np.concatenate([shell.damping.mass * shell.mass for shell in shells])
         self.faces = np.concatenate([shell.faces + at for shell, at in zip(shells, self.offsets, strict=False)])
         self._face_scatter = scatter(self.faces.T, n)
@@ -94,9 +100,12 @@ class System:
         self.bendings: list[Bending] = []
         self.viscosities: list[StrainViscosity | AngleViscosity] = []
         self.pressures: list[tuple[Shell, Pressure]] = []
-        for shell, at in zip(shells, self.offsets, strict=False):
-            self._add_shell(shell, int(at))
+        for shell, at, scale in zip(shells, self.offsets, self.stretch_scales, strict=False):
+            self._add_shell(shell, int(at), scale)
         self.free = self._free()
+        bounds = [slice(int(a), int(b)) for a, b in pairwise(self.offsets)]
+        self.parts = [(part, bool(self.free[part].all())) for part in bounds]
+        """Vertices of each shell, and whether nothing holds them exactly."""
         self._soft = any(pin.stiffness is not None for s in shells for pin in s.pins) or any(s.slopes for s in shells)
         self.contact = Contact(scene, self.mass, self.free, self.start)
         self._guards = [self._guard(i) for i in range(len(shells))]
@@ -104,9 +113,10 @@ class System:
         self.version = 0
         self._warn()
 
-    def _add_shell(self, shell: Shell, at: int) -> None:
+    def _add_shell(self, shell: Shell, at: int, scale: float) -> None:
         n, mesh, rest = self.vertex_count, shell.mesh, shell.rest_positions
-        moduli = shell.material.membrane_moduli(len(mesh.faces))
+        a11, a22, a12, a66 = shell.material.membrane_moduli(len(mesh.faces))
+        moduli = (scale * a11, scale * a22, scale * a12, scale * a66)
         fem = Fem(rest, mesh.faces, shell.axes, moduli, at, n)
         self.strain_fields.append(fem)
         if shell.membrane == "fem":
@@ -149,7 +159,7 @@ class System:
         return Bending(cubic, hinge, cubic)
 
     def _free(self) -> Bools:
-        free = np.ones((self.vertex_count, 3), dtype=bool)
+        free = np.ones((self.vertex_count, 3), dtype=bool, order="F")
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for pin in shell.pins:
                 if pin.stiffness is None:
@@ -239,7 +249,7 @@ class System:
                     self.version += 1
 
     def _soft_pins(self, t: float) -> SoftPins:
-        weights, pulls = np.zeros((self.vertex_count, 3)), np.zeros((self.vertex_count, 3))
+        weights, pulls = (np.zeros((self.vertex_count, 3), order="F") for _ in range(2))
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for pin in [p for p in shell.pins if p.stiffness is not None] + shell.slopes:
                 assert pin.stiffness is not None
@@ -251,7 +261,7 @@ class System:
 
     def targets(self, t: float, x: Floats) -> Floats:
         """Positions with every held component at its target for time t [s], (n, 3)."""
-        placed = x.copy()
+        placed = x.copy(order="K")
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for pin in shell.pins:
                 if pin.stiffness is None:
@@ -262,7 +272,7 @@ class System:
 
     def dead_force(self, t: float) -> Floats:
         """Gravity and loads [N], (n, 3), at time t [s]."""
-        force = self.mass[:, None] * self.scene.gravity
+        force = self.weight.copy(order="K")
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for load in shell.loads:
                 np.add.at(force, load.vertices + at, np.ascontiguousarray(load.at(t)))

@@ -61,6 +61,7 @@ class Bodies:
         self.rest = np.concatenate([shell.rest_positions for shell in shells])
         friction = [np.full(k, float(shell.friction)) for shell, k in zip(shells, sizes, strict=True)]
         self.shell_surface = _stacked([shell.mesh for shell in shells], offsets)
+        self.circumradius = _circumradius(self.rest, self.shell_surface.faces)
         self.spheres_at = self.count + np.arange(len(self.spheres))
         self.planes_at = self.count + len(self.spheres) + np.arange(len(self.planes))
         first = self.count + len(self.spheres) + len(self.planes)
@@ -101,6 +102,16 @@ def _at_vertices(value: float | Floats, mesh: Topology) -> Floats:
     flat = mesh.faces.ravel()
     total = np.bincount(flat, weights=corner, minlength=mesh.vertex_count)
     return total / np.maximum(np.bincount(flat, minlength=mesh.vertex_count), 1)
+
+
+def _circumradius(x: Floats, faces: Ints) -> Floats:
+    """Largest circumradius of the faces round each vertex [m], (n,)."""
+    a, b, c = (x[faces[:, k]] for k in range(3))
+    sides = [np.linalg.norm(p - q, axis=1) for p, q in ((a, b), (b, c), (c, a))]
+    radius = sides[0] * sides[1] * sides[2] / (2.0 * np.linalg.norm(np.cross(b - a, c - a), axis=1))
+    largest = np.zeros(len(x))
+    np.maximum.at(largest, faces.ravel(), np.repeat(radius, 3))
+    return largest
 
 
 def _stacked(meshes: Sequence[Topology | Collider], starts: Ints) -> Surface:

@@ -99,8 +99,11 @@ class BroadPhase:
         for at, radius in zip(self.bodies.spheres_at, self.bodies.radii, strict=True):
             ball = Boxes.of(x, move, np.array([[at]]), wide + radius)
             near = np.flatnonzero(shell.faces.meet(np.arange(len(corners)), ball, np.zeros(len(corners), dtype=int)))
+            # Corners as well: where a face rolls over the ball, the nearest point leaps from one to another.
+            ends = np.unique(corners[near])
+            faces.append(np.column_stack([ends, np.full((len(ends), 3), at)]))
             faces.append(np.column_stack([np.full(len(near), at), corners[near]]))
-            radii.append(np.full(len(near), radius))
+            radii.append(np.full(len(ends) + len(near), radius))
 
 
 class _Moving:

@@ -15,7 +15,8 @@ import numpy as np
 from ..assembly import Hessian
 from ..energies.base import Energy
 from ..scene import Scene
-from ..types import Bools, Floats
+from ..types import Bools, Floats, Sparse
+from ..vectors import by_columns
 from .bodies import Bodies
 from .bound import pushed, shortened, unsafe
 from .candidates import BroadPhase, Candidates
@@ -38,14 +39,19 @@ class Contact(Energy):
         self.bodies = bodies = Bodies(scene)
         self.exists = bodies.together or bool(scene.colliders)
         colliders = np.zeros(bodies.total - bodies.count)
-        stretch = [np.full(len(s.rest_positions), max(float(np.max(a)) for a in s.material.stretch)) for s in scene.shells]
+        stretch = [
+            np.full(len(s.rest_positions), max(float(np.max(a)) for a in s.material.stretch)) for s in scene.shells
+        ]
         self._stretch = STRETCH * np.concatenate([*stretch, colliders])
         self._mass = np.concatenate([mass, colliders])
         self._weight = WEIGHTS * float(np.linalg.norm(scene.gravity)) * self._mass
         self._count = bodies.count
         self._held = ~free.all(axis=1)
         # Who gives way when pushed: first what is free, then pins too; colliders never.
-        self._yielding = [np.concatenate([1.0 * ~self._held, colliders]), np.concatenate([np.ones(len(mass)), colliders])]
+        self._yielding = [
+            np.concatenate([1.0 * ~self._held, colliders]),
+            np.concatenate([np.ones(len(mass)), colliders]),
+        ]
         self._goal = bodies.place(0.0)
         edges = bodies.shell_surface.edges
         edge = start[edges[:, 1]] - start[edges[:, 0]]
@@ -89,8 +95,7 @@ class Contact(Energy):
         move = np.concatenate([guess, self._goal]) - self._shadow
         for mobile in self._yielding:
             move = pushed(self._pairs, move, mobile, PUSHES)
-        ahead: Floats = (self._shadow + move)[: self._count]
-        return ahead
+        return by_columns((self._shadow + move)[: self._count])
 
     # Between minimisations
 
@@ -114,7 +119,7 @@ class Contact(Energy):
         arrived &= settled and float(np.sqrt(np.vdot(behind, behind) / len(behind))) <= tolerance
         self._look(goal - self._shadow)
         self.report["contact_rounds"] += 1
-        return self._shadow[: self._count].copy(), arrived
+        return by_columns(self._shadow[: self._count]), arrived
 
     def _safe_way(self, wish: Floats) -> Floats:
         """A displacement near to `wish` (total, 3) that crosses nothing on the way from the shadow."""
@@ -182,6 +187,18 @@ class Contact(Energy):
         stack = self._stack(x)
         total = self._rows.hessian(stack)
         return total if self._friction is None else total + self._friction.hessian(stack)
+
+    def presses(self, x: Floats) -> bool:
+        """Whether any contact has stiffness at x."""
+        assert self._rows is not None
+        return self._friction is not None or bool((self._rows.slopes(self._stack(x)) < 0).any())
+
+    def stiffness_at(self, x: Floats) -> Sparse:
+        """The Hessian at x made alike for all directions, (n, n): for preconditioners."""
+        assert self._rows is not None
+        stack = self._stack(x)
+        total = self._rows.stiffness_at(stack)
+        return total if self._friction is None else total + self._friction.stiffness_at(stack)
 
     def round_off(self, x: Floats) -> float:
         assert self._rows is not None

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from ..assembly import Hessian
-from ..types import Floats
+from ..types import Floats, Sparse
 from .rows import Rows, block_products
 
 # Slip speed [m/s] at which friction has full strength.
@@ -61,6 +61,12 @@ class Friction:
         """f'(|u|)/|u|."""
         share: Floats = np.where(y < 1.0, 2.0 - y, 1.0 / np.maximum(y, 1.0)) / self._creep
         return share
+
+    def stiffness_at(self, stack: Floats) -> Sparse:
+        """Wᵀ (pull) W, (count, count): the Hessian for slip in any direction."""
+        slip = self.slip(stack)
+        pull = self._force * self._pull(np.sqrt(np.einsum("ij,ij->i", slip, slip)) / self._creep)
+        return self._spread @ self._weights[:, : self._count].multiply(pull[:, None]).tocsr()
 
     def hessian(self, stack: Floats) -> Hessian:
         """Second derivative with the falling share of sliding left out: positive semidefinite."""

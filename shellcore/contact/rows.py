@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from ..assembly import Hessian
-from ..types import Bools, Floats, Sparse
+from ..types import Bools, Floats, Ints, Sparse
 from .barrier import barrier
 from .pairs import Pairs
 
@@ -22,9 +22,11 @@ class Rows:
     """
 
     def __init__(self, pairs: Pairs, which: Bools, inertia: Floats, weight: Floats) -> None:
-        # Where the nearest point of an edge is its end, a vertex-face pair says the same.
+        # Where the nearest point of an edge is its end, a vertex-face pair says the same; where that of a face is a
+        # corner, the pair of corner and sphere does.
         inner = (np.abs(pairs.weights) > 1e-6).all(axis=1)
-        inner[: pairs.faces] = True
+        ball = (pairs.radius > 0) & (pairs.vertices[:, 0] >= pairs.bodies.count)
+        inner[: pairs.faces] = ~(ball & ((np.abs(pairs.weights) > 1e-6).sum(axis=1) == 2))[: pairs.faces]
         self.at = np.flatnonzero(inner & which)
         self.pairs = pairs
         count = pairs.bodies.count
@@ -34,10 +36,23 @@ class Rows:
         self.weights = csr_matrix((pairs.weights[self.at].ravel(), vertices.ravel(), starts), shape=(p, total))
         self.spread = csr_matrix(self.weights[:, :count].T)
         self.offset = (pairs.radius + pairs.core)[self.at]
+        self._lift_corners(vertices)
         self.full = (pairs.reach - pairs.core)[self.at]
         self._round = np.flatnonzero(pairs.radius[self.at] > 0)
         mine = (vertices < count).sum(axis=1)
         self.stiffness = (inertia[vertices].sum(axis=1) + weight[vertices].sum(axis=1) / self.full) / mine
+
+    def _lift_corners(self, vertices: Ints) -> None:
+        """Corners keep so far off a sphere that their faces just touch it: ρ²/2R for faces of circumradius ρ.
+
+        Otherwise every face that slides hits the sphere with its middle, and the solver learns it a round too late.
+        Faces large against the sphere are left to their own rows.
+        """
+        bodies = self.pairs.bodies
+        ball = np.flatnonzero((self.pairs.radius[self.at] > 0) & (vertices[:, 0] < bodies.count))
+        radius = self.pairs.radius[self.at[ball]]
+        lift = 0.5 * bodies.circumradius[vertices[ball, 0]] ** 2 / radius
+        self.offset[ball] += np.where(lift < 0.05 * radius, lift, 0.0)
 
     def __len__(self) -> int:
         return len(self.at)
@@ -60,7 +75,8 @@ class Rows:
         """Largest difference between a gap that presses and its true value [m]: what freezing cost."""
         gaps = self.gaps(stack)[0]
         near = np.flatnonzero(gaps < self.full)
-        true = self.pairs.picked(self.at[near]).nearest(stack)[2] - self.offset[near]
+        pairs = self.pairs.picked(self.at[near])
+        true = pairs.nearest(stack)[2] - self.offset[near]
         return float(np.abs(np.minimum(true, self.full[near]) - gaps[near]).max(initial=0.0))
 
     def value_and_gradient(self, stack: Floats) -> tuple[float, Floats]:
@@ -69,6 +85,11 @@ class Rows:
         value, slope, _ = barrier(gaps, self.full, self.stiffness)
         gradient: Floats = self.spread @ (slope[:, None] * normals)
         return float(value.sum()), gradient
+
+    def stiffness_at(self, stack: Floats) -> Sparse:
+        """Wᵀ b'' W, (count, count): the Hessian with every normal replaced by all three directions."""
+        curvature = barrier(self.gaps(stack)[0], self.full, self.stiffness)[2]
+        return self.spread @ self.weights[:, : self.pairs.bodies.count].multiply(curvature[:, None]).tocsr()
 
     def hessian(self, stack: Floats) -> Hessian:
         """Second derivative [N/m] on the shells."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..assembly import Hessian
 from ..types import Floats, Sparse
+from ..vectors import applied, inner
 
 
 class Energy(ABC):
@@ -61,8 +62,8 @@ class QuadraticForm:
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         """Value and Qx, (n, 3)."""
         local = x - x[self.anchor]
-        gradient: Floats = self.matrix @ local
-        return 0.5 * float(np.vdot(local, gradient)), gradient
+        gradient = applied(self.matrix, local)
+        return 0.5 * inner(local, gradient), gradient
 
     def round_off(self, x: Floats) -> float:
         """Rounding error of the value: its large terms cancel."""
