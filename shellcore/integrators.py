@@ -248,6 +248,10 @@ class Integrator:
             x = np.where(system.free, x, system.targets(state.time + h, state.x))
             v = np.where(system.free, v, (x - state.x) / h)
             a = np.where(system.free, a, 0.0)
+        if system.contact.exists:
+            system.contact.begin_step(state.time, h, state.x, v, x, np.zeros(3))
+            stopped = system.contact.follow(x, np.inf)[0]
+            x, v = stopped, v + (stopped - x) / h
         return State(state.time + h, x, v, a)
 
     def acceleration(self, t: float, x: Floats, v: Floats, h: float) -> Floats:

@@ -27,7 +27,11 @@ MOST = {"quasi_newton": 400, "newton": 200}
 # (Distance a membrane wave travels in a step / size of the sheet)², from which Newton is the cheaper road.
 STIFF = 40.0
 # Times a step is solved again with contacts looked up anew before it is halved.
-ROUNDS = 12
+ROUNDS = 8
+# From this round on a step that arrives is taken even if normals turned meanwhile.
+ENOUGH = 2
+# A step halved this often is taken where the solver and the bound still disagree, if colliders are where they should be.
+INSIST = 2
 
 
 @dataclass
@@ -93,6 +97,8 @@ def progress(
     if strain_limit is None:
         strain_limit = STRAIN_LIMIT if tolerance is None else 0.0
     system = System(scene, strain_limit)
+    if resume is None:
+        system.contact.check_start(system.targets(0.0, system.start), 0.0)
     run = _Run(scene, Integrator(system, integrator, beta, gamma, jacobian), solver, iterations, tolerance)
     return run.frames(int(frames), float(fps), int(substeps), resume)
 
@@ -127,6 +133,7 @@ class _Run:
                         yield event
                 # Times are multiples of the step, not sums of it: no drift over a long run.
                 state.time = (index - 1) / fps + (substep + 1) * h
+            self.system.contact.end_frame(state.x, state.time)
             self.stats["seconds"] = time.perf_counter() - began
             yield Progress("frame", state.time, index, frame=self._frame(state))
 
@@ -157,7 +164,10 @@ class _Run:
         if self.integrator.needs_factor(h):
             yield Progress("factor", state.time, index)
         solution, memory = yield from self._solve(state, h, index)
-        if solution.converged or (self.iterations is not None and np.isfinite(solution.x).all()):
+        contact = self.system.contact
+        taken = self.iterations is not None or (contact.exists and halvings <= HALVINGS - INSIST)
+        if solution.converged or (taken and np.isfinite(solution.x).all() and not contact.late):
+            contact.report["unsettled"] += not solution.converged
             ahead = self.integrator.finish(state, solution.x, h)
             ahead.memory = memory.arrays()
             self.stats["steps"] += 1
@@ -189,7 +199,7 @@ class _Run:
         if contact.exists:
             guess = contact.predict(guess)
         iteration = 0
-        for _ in range(ROUNDS):
+        for attempt in range(ROUNDS):
             if contact.exists and contact.presses(guess):
                 potential.stiffen(contact.stiffness_at(guess))
             if method == "newton":
@@ -209,9 +219,9 @@ class _Run:
             self.stats["solver"] = method
             if not contact.exists or not np.isfinite(solution.x).all():
                 return solution, memory
-            guess, arrived = contact.follow(solution.x, 0.5 * self.tolerance)
+            guess, arrived, settled = contact.follow(solution.x, 0.5 * self.tolerance)
             solution.x = guess
-            if arrived:
+            if arrived and (settled or attempt >= ENOUGH):
                 return solution, memory
         solution.converged, solution.why = False, contact.blocked
         return solution, memory

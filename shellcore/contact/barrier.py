@@ -16,7 +16,7 @@ import numpy as np
 
 from ..types import Floats
 
-DEEP, DEEPEST = 0.5, 0.1
+DEEP, DEEPEST = 0.5, 0.35
 
 
 def barrier(gap: Floats, full: Floats, stiffness: Floats) -> tuple[Floats, Floats, Floats]:

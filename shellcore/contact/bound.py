@@ -43,6 +43,9 @@ def unsafe(pairs: Pairs, x: Floats, move: Floats) -> Ints:
     low, high = part.sides(middle)
     cosine = dot(n0, n1)
     crossed = (distance[doubt] <= kept[doubt]) | (low - high <= kept[doubt] * 0.5 * (1.0 + cosine))
+    # What starts within the core (a sheet laid too close, or to be untangled) may stay or leave, not go deeper.
+    inside = pairs.room()[doubt] <= 0
+    crossed[inside] = distance[doubt][inside] < pairs.distance[doubt][inside] - 1e-9 * solid[doubt][inside] - 1e-15
     return doubt[crossed]
 
 
@@ -54,7 +57,7 @@ def shortened(pairs: Pairs, x: Floats, move: Floats, tied: Ints) -> Floats:
     """
     factor = np.ones(len(move))
     room = np.maximum(pairs.room(), 0.0)
-    for attempt in range(ROUNDS + 12):
+    for _ in range(ROUNDS):
         bad = unsafe(pairs, x, factor[:, None] * move)
         if len(bad) == 0:
             return factor
@@ -63,16 +66,23 @@ def shortened(pairs: Pairs, x: Floats, move: Floats, tied: Ints) -> Floats:
         closer = np.maximum(high - low, 1e-300)
         # What fails without approaching along n (it turns) is halved.
         share = np.minimum(np.where(high > low, SHARE * room[bad] / closer, 1.0), 0.7)
-        if attempt >= ROUNDS:
-            factor[:] = factor.min() * (0.5 if attempt > ROUNDS else 1.0)
-            continue
         least = np.ones(len(move))
         for k in range(4):
             np.minimum.at(least, part.vertices[:, k], share)
         factor = factor * least
         if len(tied):
             factor[tied] = factor[tied].min()
-    return np.zeros(len(move))
+    return np.full(len(move), alike(pairs, x, move))
+
+
+def alike(pairs: Pairs, x: Floats, move: Floats) -> float:
+    """One of 1, ½, ¼, … or 0 that makes `move` safe when all vertices go that share of it."""
+    share = 1.0
+    while share > 1e-4:
+        if len(unsafe(pairs, x, share * move)) == 0:
+            return share
+        share *= 0.5
+    return 0.0
 
 
 def pushed(pairs: Pairs, move: Floats, mobile: Floats, rounds: int) -> Floats:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..types import Floats, Ints
+from ..types import Bools, Floats, Ints
 from .bodies import Bodies, Surface
 from .tree import Boxes, BoxTree
 
@@ -22,6 +22,15 @@ class Candidates:
     edge_edge: Ints
     normals: Floats
     radius: Floats
+
+
+    def without(self, exempt: Bools) -> Candidates:
+        """Rows with an exempt vertex on both sides left out; `exempt` (total,). Planes and spheres stay."""
+        faces, edges = exempt[self.vertex_face], exempt[self.edge_edge]
+        simple = np.arange(len(faces)) < len(self.normals)
+        keep = ~(faces[:, 0] & faces[:, 1:].any(axis=1)) | simple | (self.radius > 0)
+        kept = ~(edges[:, :2].any(axis=1) & edges[:, 2:].any(axis=1))
+        return Candidates(self.vertex_face[keep], self.edge_edge[kept], self.normals, self.radius[keep])
 
 
 class BroadPhase:

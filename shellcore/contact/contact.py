@@ -18,16 +18,19 @@ from ..scene import Scene
 from ..types import Bools, Floats, Sparse
 from ..vectors import by_columns
 from .bodies import Bodies
-from .bound import pushed, shortened, unsafe
+from .bound import alike, pushed, shortened
 from .candidates import BroadPhase, Candidates
 from .friction import CREEP, Friction
 from .pairs import Pairs
 from .rows import Rows
+from .start import checked_start
 
 # Spring of a contact: so many times a vertex's inertia m/h², plus so many times its weight over the contact distance.
-INERTIAL, WEIGHTS, STRETCH = 25.0, 20.0, 0.2
+INERTIAL, WEIGHTS, STRETCH = 25.0, 20.0, 0.5
 # Broad phase margin as a share of the mean edge: with contact between sheets or meshes, and with planes and spheres only.
 MARGIN, MARGIN_ALONE = 0.25, 1.0
+# Factor on the springs of what was pressed through, a round.
+HARDER = 8.0
 # How often a way is tried before it is cut short for all vertices alike; rounds of pushing.
 WAYS, PUSHES = 4, 30
 
@@ -36,6 +39,7 @@ class Contact(Energy):
     """All contacts of a scene. `mass` [kg], (n,); `free` (n, 3): components that no pin holds."""
 
     def __init__(self, scene: Scene, mass: Floats, free: Bools, start: Floats) -> None:
+        self._scene = scene
         self.bodies = bodies = Bodies(scene)
         self.exists = bodies.together or bool(scene.colliders)
         colliders = np.zeros(bodies.total - bodies.count)
@@ -64,14 +68,36 @@ class Contact(Energy):
         self._friction: Friction | None = None
         self._rows: Rows | None = None
         self._nearest = np.inf
+        self._exempt: Bools | None = None
+        self.tangled = 0
+        """Intersections at the start that were let be."""
+        self.late = False
+        """Whether colliders have not reached the end of their step."""
         self.blocked = ""
         """What keeps the shadow from arriving, in words."""
         self.report: dict[str, Any] = {}
         self.new_report()
 
+    def check_start(self, x: Floats, t: float) -> None:
+        """Find intersections at x (n, 3), time t [s]; raises unless the scene says to let them be."""
+        if not self.exists:
+            return
+        found, involved = checked_start(self._scene, x, t)
+        self.tangled = found.count
+        if involved.any():
+            # The colliders' faces are not told apart: what is tangled passes through all of them.
+            self._exempt = np.concatenate([involved, np.ones(self.bodies.total - self._count, dtype=bool)])
+
+    def end_frame(self, x: Floats, t: float) -> None:
+        """Let faces that have come apart touch again (`intersections="untangle"`)."""
+        if self._exempt is not None and self._scene.intersections == "untangle":
+            self.tangled = checked_start(self._scene, x, t)[0].count
+            if self.tangled == 0:
+                self._exempt = None
+
     def new_report(self) -> None:
         """Forget the counts so far."""
-        self.report = {"contact_builds": 0, "contact_rounds": 0, "pins_yielded": 0}
+        self.report = {"contact_builds": 0, "contact_rounds": 0, "pins_yielded": 0, "unsettled": 0}
 
     # The start of a step
 
@@ -80,7 +106,7 @@ class Contact(Energy):
         self._inertia = self._mass * (INERTIAL / (h * h)) + self._stretch
         placed, self._goal = self.bodies.place(t), self.bodies.place(t + h)
         self._shadow = np.concatenate([x, placed])
-        self._late = False
+        self.late = False
         free_fall = np.where(self._held[:, None], targets - x, h * v + h * h * gravity)
         move = np.concatenate([free_fall, self._goal - placed])
         self._build(self._shadow, move)
@@ -99,27 +125,37 @@ class Contact(Energy):
 
     # Between minimisations
 
-    def follow(self, x: Floats, tolerance: float) -> tuple[Floats, bool]:
-        """Take the shadow towards the solver's x (n, 3) and look again: where it is, and whether it arrived.
+    def follow(self, x: Floats, tolerance: float) -> tuple[Floats, bool, bool]:
+        """Take the shadow towards the solver's x (n, 3) and look again: where it is, whether it arrived and settled.
 
-        It arrives when colliders are at their goal, it is within `tolerance` [m] (root mean square) of x, and gaps
-        frozen for the solver were right to within that too.
+        It has arrived when colliders are at their goal and it is within `tolerance` [m] (root mean square) of x; it has
+        settled if the gaps that were frozen for the solver were right to within that too.
         """
         assert self._rows is not None
         goal = np.concatenate([x, self._goal])
         settled = self._rows.drift(goal) <= 2.0 * tolerance
+        self._harden(goal)
         self._shadow = self._shadow + self._safe_way(goal - self._shadow)
         off = goal - self._shadow
         late = float(np.abs(off[self._count :]).max(initial=0.0))
         arrived = late <= 1e-9 * self._edge
-        self._late = not arrived
+        self.late = not arrived
         if arrived:
             self._shadow[self._count :] = self._goal
         behind = off[: self._count]
-        arrived &= settled and float(np.sqrt(np.vdot(behind, behind) / len(behind))) <= tolerance
+        arrived &= float(np.sqrt(np.vdot(behind, behind) / len(behind))) <= tolerance
         self._look(goal - self._shadow)
         self.report["contact_rounds"] += 1
-        return by_columns(self._shadow[: self._count]), arrived
+        return by_columns(self._shadow[: self._count]), arrived, settled
+
+    def _harden(self, goal: Floats) -> None:
+        """Stiffen what the solver pressed through its core: a load far above a vertex's own inertia and weight."""
+        assert self._rows is not None
+        pressed = self._rows.at[self._rows.gaps(goal)[0] < 0]
+        if len(pressed):
+            deep = np.unique(self._rows.pairs.vertices[pressed])
+            deep = deep[deep < self._count]
+            self._inertia[deep] *= HARDER
 
     def _safe_way(self, wish: Floats) -> Floats:
         """A displacement near to `wish` (total, 3) that crosses nothing on the way from the shadow."""
@@ -129,7 +165,7 @@ class Contact(Energy):
             self._build(stack, move)
             pairs = Pairs(self.bodies, self._known(), stack)
             way = move
-            if self._late:
+            if self.late:
                 for mobile in self._yielding:
                     way = pushed(pairs, way, mobile, PUSHES)
             way = shortened(pairs, stack, way, tied)[:, None] * way
@@ -137,9 +173,10 @@ class Contact(Energy):
                 break
             move = way
         else:
-            factor = np.full(len(move), float(shortened(pairs, stack, move, tied).min()))
-            bad = len(unsafe(pairs, stack, factor[:, None] * move))
-            way = (0.0 if bad else factor[:, None]) * move
+            # One factor for all: every part of the way that was looked at is then covered.
+            self._build(stack, move)
+            pairs = Pairs(self.bodies, self._known(), stack)
+            way = alike(pairs, stack, move) * move
         self.blocked = self._tightest(pairs, pairs.room())
         return way
 
@@ -216,13 +253,16 @@ class Contact(Energy):
         if self._rows is None:
             return {}
         contacts = int((self._rows.slopes(self._stack(x)) < 0).sum())
-        return self.report | {"contacts": contacts, "nearest": self._nearest, "intersections": 0}
+        counts = {"contacts": contacts, "nearest": self._nearest, "intersections": self.tangled}
+        return self.report | counts | {"intersections_at_start": self._scene.intersections}
 
     def _stack(self, x: Floats) -> Floats:
         return np.concatenate([x, self._goal]) if len(self._goal) else x
 
     def _build(self, stack: Floats, move: Floats) -> None:
         self._candidates = self._broad.build(stack, move, self._margin)
+        if self._exempt is not None:
+            self._candidates = self._candidates.without(self._exempt)
         self.report["contact_builds"] += 1
 
     def _known(self) -> Candidates:
