@@ -172,7 +172,8 @@ def _edges_hit(points: Floats, edges_of: Ints, triangle: Ints) -> Floats:
         at = np.flatnonzero(apart & ~hit)
         t, p, q = triangle[at], p[at], q[at]
         above, below = (_signs(points, np.column_stack([t, end])) for end in (p, q))
-        at_plane = above * below <= 0
+        # An edge within the plane meets the triangle only where its ends or the triangle's edges do: tested there.
+        at_plane = (above * below <= 0) & ((above != 0) | (below != 0))
         at, t, p, q = at[at_plane], t[at_plane], p[at_plane], q[at_plane]
         around = [_signs(points, np.column_stack([t[:, i], t[:, (i + 1) % 3], p, q])) for i in range(3)]
         low, high = np.minimum.reduce(around), np.maximum.reduce(around)

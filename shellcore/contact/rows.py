@@ -64,7 +64,7 @@ class Rows:
         if len(self._round):
             at, normals = self._round, normals.copy()
             gaps[at] = np.sqrt(np.einsum("ij,ij->i", vector[at], vector[at]))
-            normals[at] = vector[at] / gaps[at, None]
+            normals[at] = vector[at] / np.maximum(gaps[at, None], 1e-300)
         return gaps - self.offset, normals
 
     def slopes(self, stack: Floats) -> Floats:

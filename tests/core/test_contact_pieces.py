@@ -1,0 +1,313 @@
+"""The parts of contact, each on its own: distances, energies, broad phase, bound, exact check."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from contact_scenes import cloth, sheet
+from meshes import bumpy, grid, icosphere
+
+import shellcore as sc
+from shellcore.contact.barrier import DEEP, DEEPEST, barrier
+from shellcore.contact.bodies import Bodies
+from shellcore.contact.bound import alike, shortened, unsafe
+from shellcore.contact.candidates import BroadPhase
+from shellcore.contact.distances import edge_edge, vertex_face
+from shellcore.contact.friction import Friction
+from shellcore.contact.intersections import intersections
+from shellcore.contact.pairs import Pairs
+from shellcore.contact.rows import Rows
+from shellcore.contact.tree import Boxes, BoxTree
+
+
+def sampled_distance(first: np.ndarray, second: np.ndarray) -> float:
+    return float(np.linalg.norm(first[:, None] - second[None], axis=2).min())
+
+
+class TestDistances:
+    def test_vertex_face_is_the_least_over_the_face(self):
+        rng = np.random.default_rng(0)
+        s, t = np.meshgrid(np.linspace(0, 1, 201), np.linspace(0, 1, 201))
+        inside = s + t <= 1
+        mix = np.column_stack([1 - s[inside] - t[inside], s[inside], t[inside]])
+        for _ in range(50):
+            p, a, b, c = rng.normal(size=(4, 3))
+            w = vertex_face(*(q[None] for q in (p, a, b, c)))[0]
+            assert w.sum() == pytest.approx(0.0, abs=1e-14) and (w[1:] <= 1e-14).all()
+            length = np.linalg.norm(w @ np.array([p, a, b, c]))
+            least = sampled_distance(p[None], mix @ np.array([a, b, c]))
+            assert length <= least + 1e-12 and least <= length + 2e-2
+
+    def test_edge_edge_is_the_least_over_both(self):
+        rng = np.random.default_rng(1)
+        s = np.linspace(0, 1, 401)[:, None]
+        for trial in range(60):
+            a, b, c, d = rng.normal(size=(4, 3))
+            if trial % 3 == 0:
+                d = c + 0.7 * (b - a)  # parallel
+            w = edge_edge(*(q[None] for q in (a, b, c, d)))[0]
+            length = np.linalg.norm(w @ np.array([a, b, c, d]))
+            least = sampled_distance(a + s * (b - a), c + s * (d - c))
+            assert length <= least + 1e-9 and least <= length + 2e-2
+
+
+class TestBarrier:
+    def test_slope_and_curvature_agree_with_differences(self):
+        gap = np.linspace(-0.5, 1.4, 381)
+        full, k = np.ones_like(gap), np.full_like(gap, 3.0)
+        value, slope, curvature = barrier(gap, full, k)
+        step = 1e-6
+        ahead, behind = barrier(gap + step, full, k), barrier(gap - step, full, k)
+        away = np.abs(gap - 1.0) > 1e-3
+        assert np.allclose(slope, (ahead[0] - behind[0]) / (2 * step), atol=1e-5)
+        assert np.allclose(curvature[away], ((ahead[1] - behind[1]) / (2 * step))[away], rtol=1e-4, atol=1e-6)
+        assert (curvature >= 0).all() and (slope <= 0).all()
+
+    def test_is_smooth_to_second_order_where_the_branches_meet(self):
+        for at in (DEEP, DEEPEST):
+            pair = np.array([at - 1e-9, at + 1e-9])
+            for part in barrier(pair, np.ones(2), np.ones(2)):
+                assert part[0] == pytest.approx(part[1], rel=1e-6)
+
+
+def near_pair(seed: int = 0, friction: float = 0.3):
+    """Two bumpy sheets within reach of each other and of a mesh, a sphere and a plane."""
+    points, faces = grid(4, 4, 1.0, 1.0)
+    low = bumpy((points, faces), 0.01, seed)[0]
+    high = bumpy((points, faces), 0.01, seed + 1)[0] + [0.05, 0.03, 0.05]
+    shells = [sc.Shell(p, faces, cloth(0.08), bending="hinge", friction=friction) for p in (low, high)]
+    ball, ball_faces = icosphere(1, 0.2)
+    colliders = [
+        sc.Collider(ball + [0.5, 0.5, 0.3], ball_faces, thickness=0.1),
+        sc.Sphere((0.3, 0.3, -0.42), 0.4),
+        sc.Plane((0.0, 0.0, -0.03), (0.02, 0.0, 1.0)),
+    ]
+    scene = sc.Scene(shells, colliders=colliders)
+    bodies = Bodies(scene)
+    stack = np.concatenate([low, high, bodies.place(0.0)])
+    broad = BroadPhase(bodies, stack)
+    pairs = Pairs(bodies, broad.build(stack, None, 0.05), stack)
+    strength = np.concatenate([np.full(bodies.count, 5.0), np.zeros(bodies.total - bodies.count)])
+    rows = Rows(pairs, np.ones(len(pairs), dtype=bool), strength, strength)
+    return scene, bodies, stack, pairs, rows
+
+
+class TestRows:
+    def test_kinds_of_contact_are_all_there(self):
+        _, bodies, stack, pairs, rows = near_pair()
+        pressing = rows.at[rows.slopes(stack) < 0]
+        owners = {tuple(sorted((int(bodies.owner[a]), int(bodies.owner[b])))) for a, b in pairs.vertices[pressing][:, [0, 3]]}
+        assert {(0, 1), (-1, 1), (-2, 0), (-3, 0)} <= owners
+        assert (pressing >= pairs.faces).any() and (pressing < pairs.faces).any()
+
+    def test_gradient_and_hessian_agree_with_differences(self):
+        _, bodies, stack, _, rows = near_pair()
+        x, rest = stack[: bodies.count], stack[bodies.count :]
+        rng = np.random.default_rng(2)
+        step = 1e-6
+        for _ in range(8):
+            d = rng.normal(size=x.shape)
+            ahead, behind = (rows.value_and_gradient(np.concatenate([x + s * step * d, rest])) for s in (1, -1))
+            gradient = rows.value_and_gradient(stack)[1]
+            assert np.vdot(gradient, d) == pytest.approx((ahead[0] - behind[0]) / (2 * step), rel=1e-5)
+        matrix = rows.hessian(stack).matrix().toarray()
+        assert np.allclose(matrix, matrix.T, atol=1e-9)
+        assert np.linalg.eigvalsh(matrix).min() > -1e-9 * np.abs(matrix).max()
+
+    def test_shells_push_each_other_equally(self):
+        scene, bodies, stack, _, _ = near_pair()
+        alone = sc.Scene(scene.shells)
+        own = Bodies(alone)
+        x = stack[: own.count]
+        pairs = Pairs(own, BroadPhase(own, x).build(x, None, 0.05), x)
+        strength = np.full(own.count, 5.0)
+        gradient = Rows(pairs, np.ones(len(pairs), dtype=bool), strength, strength).value_and_gradient(x)[1]
+        assert np.abs(gradient).max() > 0
+        assert np.abs(gradient.sum(axis=0)).max() < 1e-12 * np.abs(gradient).sum()
+        torque = np.cross(x, gradient).sum(axis=0)
+        assert np.abs(torque).max() < 1e-10 * np.abs(gradient).sum()
+
+    def test_turning_and_moving_everything_changes_nothing(self):
+        from contact_scenes import turned
+
+        scene, bodies, stack, pairs, rows = near_pair()
+        moved = turned(stack, (1.0, 2.0, 3.0), 0.7) + [1.0, -2.0, 0.5]
+        mesh_pairs = np.flatnonzero((pairs.vertices[:, 0] != pairs.vertices[:, 1]) & (np.arange(len(pairs)) >= len(pairs._planes)))
+        part = pairs.picked(mesh_pairs)
+        assert np.allclose(part.nearest(moved)[2], part.distance, atol=1e-12)
+
+
+class TestFriction:
+    def make(self):
+        _, bodies, stack, _, rows = near_pair()
+        mu = np.full(len(rows), 0.4)
+        return bodies, stack, Friction(rows, mu, stack, 1e-3)
+
+    def test_gradient_and_hessian_agree_with_differences(self):
+        bodies, stack, friction = self.make()
+        rng = np.random.default_rng(5)
+        moved = stack.copy()
+        moved[: bodies.count] += 2e-3 * rng.normal(size=(bodies.count, 3))
+        gradient = friction.value_and_gradient(moved)[1]
+        step = 1e-8
+        for _ in range(5):
+            d = np.zeros_like(stack)
+            d[: bodies.count] = rng.normal(size=(bodies.count, 3))
+            ahead, behind = (friction.value_and_gradient(moved + s * step * d) for s in (1, -1))
+            assert np.vdot(gradient, d[: bodies.count]) == pytest.approx((ahead[0] - behind[0]) / (2 * step), rel=1e-4)
+        eigenvalues = np.linalg.eigvalsh(friction.hessian(moved).matrix().toarray())
+        assert eigenvalues.min() > -1e-9 * eigenvalues.max()
+
+    def test_never_exceeds_coulomb_and_reaches_it(self):
+        bodies, stack, friction = self.make()
+        moved = stack.copy()
+        moved[: bodies.count, 0] += 1.0
+        slip = friction.slip(moved)
+        size = np.linalg.norm(slip, axis=1)
+        pull = friction._force * friction._pull(size / friction._creep) * size
+        sliding = size > friction._creep
+        assert sliding.any() and np.allclose(pull[sliding], friction._force[sliding])
+
+
+class TestBroadPhase:
+    def test_tree_finds_what_all_pairs_find_while_everything_moves(self):
+        rng = np.random.default_rng(3)
+        points, faces = bumpy(grid(9, 7, 1.0, 1.0), 0.2, 3)
+        move = 0.2 * rng.normal(size=points.shape)
+        boxes = Boxes.of(points, move, faces, 0.01)
+        tree = BoxTree(points[faces].mean(axis=1))
+        tree.refit(boxes)
+        found = {tuple(sorted(p)) for p in np.column_stack(tree.pairs(tree)).tolist()}
+        i, j = np.triu_indices(len(faces), 1)
+        met = boxes.meet(i, boxes, j)
+        assert found == set(zip(i[met].tolist(), j[met].tolist(), strict=True))
+
+    def test_no_close_pair_is_missed(self):
+        _, bodies, stack, pairs, _ = near_pair()
+        known = {tuple(row) for row in pairs.vertices[: pairs.faces].tolist()}
+        faces = bodies.shell_surface.faces
+        v, f = (k.ravel() for k in np.meshgrid(np.arange(bodies.count), np.arange(len(faces)), indexing="ij"))
+        apart = (faces[f] != v[:, None]).all(axis=1)
+        rows = np.column_stack([v, faces[f]])[apart]
+        w = vertex_face(*(stack[rows[:, k]] for k in range(4)))
+        distance = np.linalg.norm(sum(w[:, k, None] * stack[rows[:, k]] for k in range(4)), axis=1)
+        close = rows[distance < 0.08]
+        assert len(close) > 20 and all(tuple(row) in known for row in close.tolist())
+
+
+class TestBound:
+    def test_a_way_it_lets_through_crosses_nothing(self):
+        rng = np.random.default_rng(4)
+        points, faces = grid(5, 5, 1.0, 1.0)
+        cut = 0
+        for trial in range(30):
+            shells = [
+                sc.Shell(bumpy((points, faces), 0.05, trial)[0], faces, cloth(0.01)),
+                sc.Shell(bumpy((points, faces), 0.05, trial + 9)[0] + [0.1, 0.05, 0.15], faces, cloth(0.01)),
+            ]
+            bodies = Bodies(sc.Scene(shells))
+            x = np.concatenate([s.rest_positions for s in shells])
+            both = np.concatenate([faces, faces + len(points)])
+            if len(intersections(x, both)):
+                continue
+            move = 0.2 * rng.normal(size=x.shape)
+            move[: len(points), 2] += 0.3
+            pairs = Pairs(bodies, BroadPhase(bodies, x).build(x, move, 0.02), x)
+            factor = shortened(pairs, x, move, np.zeros(0, dtype=np.int64))
+            assert ((factor >= 0) & (factor <= 1)).all()
+            cut += bool((factor < 1).any())
+            assert len(unsafe(pairs, x, factor[:, None] * move)) == 0
+            one = alike(pairs, x, move) * move
+            for share in np.linspace(0, 1, 9):
+                assert len(intersections(x + share * one, both)) == 0
+        assert cut > 10
+
+    def test_moving_together_is_not_held_up(self):
+        _, _, stack, pairs, _ = near_pair()
+        assert len(unsafe(pairs, stack, np.tile([3.0, -2.0, 5.0], (len(stack), 1)))) == 0
+
+
+class TestIntersections:
+    def test_plain_cases(self):
+        a = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0.0]])
+        face = np.array([[0, 1, 2]])
+        through = np.array([[0.2, 0.2, -1], [0.2, 0.2, 1], [2, 2, 0.0]])
+        assert len(intersections(a, face, through, face)) == 1
+        assert len(intersections(a, face, through + [5, 0, 0], face)) == 0
+        assert len(intersections(a, face, a + [0.0, 0.0, 1e-12], face)) == 0
+        assert len(intersections(a, face, a + [0.1, 0.1, 0.0], face)) == 1
+        assert len(intersections(a, face, a + [1.1, 0.0, 0.0], face)) == 0
+
+    def test_neighbours_do_not_count_and_folds_do(self):
+        points, faces = grid(6, 6, 1.0, 1.0)
+        assert len(intersections(points, faces)) == 0
+        folded = points.copy()
+        right = points[:, 0] > 0.5
+        folded[right, 0] = 1.0 - points[right, 0]
+        folded[right, 2] = 0.01
+        assert len(intersections(folded, faces)) == 0
+        folded[right, 2] = 0.01 * np.where(points[right, 1] > 0.55, 1, -1) * points[right, 0]
+        folded[np.isclose(points[:, 0], 1.0), 2] = -0.01
+        assert len(intersections(folded, faces)) > 0
+
+    def test_agrees_with_sampling_on_random_triangles(self):
+        rng = np.random.default_rng(7)
+        a, b = rng.normal(size=(2, 300, 3, 3))
+        s, t = np.meshgrid(np.linspace(0, 1, 25), np.linspace(0, 1, 25))
+        keep = s + t <= 1
+        mix = np.column_stack([1 - s[keep] - t[keep], s[keep], t[keep]])
+        face = np.array([[0, 1, 2]])
+        both = [len(intersections(p, face, q, face)) for p, q in zip(a, b, strict=True)]
+        near = [sampled_distance(mix @ p, mix @ q) for p, q in zip(a, b, strict=True)]
+        assert 20 < sum(both) < 280
+        assert all(d < 0.2 for hit, d in zip(both, near, strict=True) if hit)
+        assert all(d > 1e-6 for hit, d in zip(both, near, strict=True) if not hit)
+
+
+class TestThickFineSheet:
+    def test_does_not_push_itself_apart(self):
+        shell = sheet(12, 0.1, (0.0, 0.0, 0.0), material=cloth(thickness=0.02))
+        for frame in sc.simulate(sc.Scene([shell], gravity=(0.0, 0.0, 0.0)), frames=3):
+            assert np.abs(frame.positions - shell.start).max() < 1e-9
+            assert frame.stats["contacts"] == 0
+
+
+class TestStartUp:
+    def crossed(self, **options):
+        points, faces = grid(4, 4, 1.0, 1.0)
+        upright = points[:, [0, 2, 1]] + [0.05, 0.4, -0.5]
+        shells = [sc.Shell(p, faces, cloth(), bending="quadratic", rest_angles="flat") for p in (points, upright)]
+        return sc.Scene(shells, gravity=(0.0, 0.0, 0.0), **options)
+
+    def test_names_the_faces(self):
+        with pytest.raises(sc.ShellError, match="intersections") as error:
+            sc.simulate(self.crossed(), frames=1).__next__()
+        assert error.value.faces and max(error.value.faces) >= 32
+
+    @pytest.mark.parametrize("how", ["ignore", "untangle"])
+    def test_can_be_let_be_and_says_so(self, how):
+        frame = next(sc.simulate(self.crossed(intersections=how), frames=1))
+        assert frame.stats["intersections"] > 0 and frame.stats["intersections_at_start"] == how
+
+    @pytest.mark.parametrize("collider", [sc.Plane((0, 0, 0.1), (0, 0, 1)), sc.Sphere((0.5, 0.5, -0.1), 0.2)])
+    def test_solids_are_named_and_untangled(self, collider):
+        shell = sheet(4, 1.0, (0.5, 0.5, 0.0))
+        with pytest.raises(sc.ShellError, match="collider 0"):
+            next(sc.simulate(sc.Scene([shell], colliders=[collider]), frames=1))
+        scene = sc.Scene([shell], colliders=[collider], intersections="untangle", gravity=(0.0, 0.0, 0.0))
+        *_, frame = sc.simulate(scene, frames=8)
+        from shellcore.contact.intersections import scene_intersections
+
+        assert scene_intersections(scene, frame.positions, frame.time).count == 0
+
+    def test_bad_colliders_and_options_are_refused(self):
+        with pytest.raises(sc.ShellError, match="triangles"):
+            sc.Collider(np.zeros((4, 3)), np.zeros((1, 4), dtype=int))
+        with pytest.raises(sc.ShellError, match="outside"):
+            sc.Collider(np.zeros((3, 3)), np.array([[0, 1, 7]]))
+        with pytest.raises(sc.ShellError, match="friction"):
+            sc.Plane((0, 0, 0), (0, 0, 1), friction=-1.0)
+        with pytest.raises(sc.ShellError, match="contact_distance"):
+            sc.Scene([sheet(2, 1.0, (0, 0, 0))], contact_distance=0.0)
+        with pytest.raises(sc.ShellError, match="intersections"):
+            sc.Scene([sheet(2, 1.0, (0, 0, 0))], intersections="maybe")
