@@ -132,7 +132,8 @@ class _Moving:
             at = np.flatnonzero(vertex >= 0)
             vertex, face = vertex[at], theirs[at]
             if self.surface is other.surface:
-                apart = (other.surface.faces[face] != vertex[:, None]).all(axis=1)
+                a, b, c = other.surface.corners
+                apart = (a[face] != vertex) & (b[face] != vertex) & (c[face] != vertex)
                 vertex, face = vertex[apart], face[apart]
             met = self.vertices.meet(vertex, other.faces, face)
             parts.append(np.column_stack([vertex[met], other.surface.faces[face[met]]]))
@@ -149,8 +150,9 @@ class _Moving:
                 both = np.flatnonzero(second >= 0)
                 a, b = first[at[both]], second[both]
                 if self.surface is other.surface:
-                    ends, others = self.surface.edges[a], other.surface.edges[b]
-                    apart = (ends != others).all(axis=1) & (ends != others[:, ::-1]).all(axis=1)
+                    low, high = self.surface.ends
+                    p, q, r, s = low[a], high[a], low[b], high[b]
+                    apart = (p != r) & (p != s) & (q != r) & (q != s)
                     a, b = a[apart], b[apart]
                 met = self.edges.meet(a, other.edges, b)
                 parts.append(np.column_stack([self.surface.edges[a[met]], other.surface.edges[b[met]]]))

@@ -32,7 +32,7 @@ MARGIN, MARGIN_ALONE = 0.25, 1.0
 # Factor on the springs of what was pressed through, a round.
 HARDER = 8.0
 # How often a way is tried before it is cut short for all vertices alike; rounds of pushing.
-WAYS, PUSHES = 4, 30
+WAYS, PUSHES, GLIMPSES = 4, 30, 8
 
 
 class Contact(Energy):
@@ -65,6 +65,7 @@ class Contact(Energy):
         self._shadow = np.concatenate([start, self._goal])
         self._broad = BroadPhase(bodies, self._shadow)
         self._candidates: Candidates | None = None
+        self._built_at: Floats | None = None
         self._friction: Friction | None = None
         self._rows: Rows | None = None
         self._nearest = np.inf
@@ -119,8 +120,8 @@ class Contact(Energy):
     def predict(self, guess: Floats) -> Floats:
         """Where the search starts: `guess` (n, 3) with what would collide pushed along, as in an inelastic impact."""
         move = np.concatenate([guess, self._goal]) - self._shadow
-        for mobile in self._yielding:
-            move = pushed(self._pairs, move, mobile, PUSHES)
+        for mobile in self._yielding if self._held.any() else self._yielding[:1]:
+            move = pushed(self._pairs, move, mobile, GLIMPSES)
         return by_columns((self._shadow + move)[: self._count])
 
     # Between minimisations
@@ -144,8 +145,9 @@ class Contact(Energy):
             self._shadow[self._count :] = self._goal
         behind = off[: self._count]
         arrived &= float(np.sqrt(np.vdot(behind, behind) / len(behind))) <= tolerance
-        self._look(goal - self._shadow)
         self.report["contact_rounds"] += 1
+        if not (arrived and settled):
+            self._look(goal - self._shadow)
         return by_columns(self._shadow[: self._count]), arrived, settled
 
     def _harden(self, goal: Floats) -> None:
@@ -162,14 +164,15 @@ class Contact(Energy):
         stack, move = self._shadow, wish
         tied = np.arange(self._count, self.bodies.total)
         for _ in range(WAYS):
-            self._build(stack, move)
+            if self._built_at is not stack or float(np.abs(stack + move - self._broad.anchor).max()) > self._margin:
+                self._build(stack, move)
             pairs = Pairs(self.bodies, self._known(), stack)
             way = move
             if self.late:
                 for mobile in self._yielding:
                     way = pushed(pairs, way, mobile, PUSHES)
             way = shortened(pairs, stack, way, tied)[:, None] * way
-            if float(np.abs(way - move).max()) <= self._margin:
+            if self._broad.covers(stack + way):
                 break
             move = way
         else:
@@ -178,12 +181,13 @@ class Contact(Energy):
             pairs = Pairs(self.bodies, self._known(), stack)
             way = alike(pairs, stack, move) * move
         self.blocked = self._tightest(pairs, pairs.room())
+        self._nearest = float((pairs.nearest(stack + way)[2] - pairs.radius).min(initial=np.inf))
         return way
 
     def _look(self, move: Floats) -> Pairs:
         """Nearest points at the shadow, and rows for the pairs that could press after going by `move`."""
         stack = self._shadow
-        if not self._broad.covers(stack) or self._candidates is None:
+        if self._built_at is not stack and not self._broad.covers(stack):
             self._build(stack, move)
         self._pairs = pairs = Pairs(self.bodies, self._known(), stack)
         room = pairs.distance - pairs.radius - pairs.reach
@@ -261,6 +265,7 @@ class Contact(Energy):
 
     def _build(self, stack: Floats, move: Floats) -> None:
         self._candidates = self._broad.build(stack, move, self._margin)
+        self._built_at = stack
         if self._exempt is not None:
             self._candidates = self._candidates.without(self._exempt)
         self.report["contact_builds"] += 1
