@@ -104,6 +104,10 @@ class StepPotential:
 
         return solve
 
+    def first_step(self, x: Floats, direction: Floats, slope: float) -> float:
+        contact = self._system.contact
+        return contact.first_step(x, direction, slope) if contact.exists else 1.0
+
     def admissible(self, x: Floats, trial: Floats) -> bool:
         return self._system.admissible(x, trial)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .errors import ShellError, StepFailed
 from .frame import Fields, Frame
-from .integrators import Integrator, State
+from .integrators import Integrator, State, StepPotential
 from .scene import Scene, as_scene
 from .solver import Memory, Solution, newton, quasi_newton
 from .stretch_cap import STRAIN_LIMIT
@@ -28,6 +28,8 @@ MOST = {"quasi_newton": 400, "newton": 200}
 STIFF = 40.0
 # Times a step is solved again with contacts looked up anew before it is halved.
 ROUNDS = 8
+# Iterations after which contacts are factored into the preconditioner anew.
+RENEW = 16
 # From this round on a step that arrives is taken even if normals turned meanwhile.
 ENOUGH = 2
 # A step halved this often is taken where the solver and the bound still disagree, if colliders are where they should be.
@@ -198,24 +200,8 @@ class _Run:
         contact = self.system.contact
         if contact.exists:
             guess = contact.predict(guess)
-        iteration = 0
         for attempt in range(ROUNDS):
-            if contact.exists and contact.presses(guess):
-                potential.stiffen(contact.stiffness_at(guess))
-            if method == "newton":
-                steps = newton(potential, guess, self.tolerance, most)
-            else:
-                steps = quasi_newton(potential, guess, self.tolerance, most, memory)
-            while True:
-                try:
-                    stage, change = next(steps)
-                except StopIteration as end:
-                    solution: Solution = end.value
-                    break
-                iteration += 1
-                yield Progress(stage, state.time, index, iteration, change)
-            for name in ("iterations", "gradients", "products"):
-                self.stats[name] += getattr(solution.counts, name)
+            solution = yield from self._minimised(potential, guess, method, most, memory, state.time, index)
             self.stats["solver"] = method
             if not contact.exists or not np.isfinite(solution.x).all():
                 return solution, memory
@@ -225,6 +211,34 @@ class _Run:
                 return solution, memory
         solution.converged, solution.why = False, contact.blocked
         return solution, memory
+
+    def _minimised(
+        self, potential: StepPotential, x: Floats, method: str, most: int, memory: Memory, t: float, index: int
+    ) -> Generator[Progress, None, Solution]:
+        """Minimum of the potential from x. With contacts the preconditioner is renewed as they come and go."""
+        contact, spent = self.system.contact, 0
+        while True:
+            limit = most - spent
+            if contact.exists and contact.presses(x):
+                potential.stiffen(contact.stiffness_at(x))
+                limit = min(limit, RENEW)
+            if method == "newton":
+                steps = newton(potential, x, self.tolerance, limit)
+            else:
+                steps = quasi_newton(potential, x, self.tolerance, limit, memory)
+            while True:
+                try:
+                    stage, change = next(steps)
+                except StopIteration as end:
+                    solution: Solution = end.value
+                    break
+                yield Progress(stage, t, index, self.stats["iterations"], change)
+            for name in ("iterations", "gradients", "products"):
+                self.stats[name] += getattr(solution.counts, name)
+            spent += solution.counts.iterations
+            if solution.converged or spent >= most or solution.counts.iterations < limit:
+                return solution
+            x = solution.x
 
     def _method(self, h: float) -> str:
         if self.solver != "auto":

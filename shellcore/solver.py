@@ -67,6 +67,9 @@ class Potential(Protocol):
     def factored(self, hessian: Hessian) -> Callable[[Floats], Floats]:
         """hessian⁻¹ residual by a factorisation of its own."""
 
+    def first_step(self, x: Floats, direction: Floats, slope: float) -> float:
+        """Share of a proposed step to try first, at most 1: less where contacts would throw it back."""
+
     def admissible(self, x: Floats, trial: Floats) -> bool:
         """Whether the step from x to trial stays where the model is valid."""
 
@@ -234,7 +237,7 @@ def line_search(
     Near the minimum the decrease drowns in round-off; there a step counts that flattens the slope instead
     (the approximate Wolfe condition of Hager and Zhang).
     """
-    step = 1.0
+    step = potential.first_step(x, direction, slope)
     blur = ROUND_OFF * (abs(value) + abs(slope)) + potential.round_off(x)
     while step >= SMALLEST_STEP:
         trial = x + step * direction

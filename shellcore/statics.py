@@ -83,6 +83,9 @@ class _Static:
     def factored(self, hessian: Hessian) -> Callable[[Floats], Floats]:
         raise NotImplementedError
 
+    def first_step(self, x: Floats, direction: Floats, slope: float) -> float:
+        return 1.0
+
     def admissible(self, x: Floats, trial: Floats) -> bool:
         return self.system.admissible(x, trial)
 

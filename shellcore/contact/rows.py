@@ -67,6 +67,12 @@ class Rows:
             normals[at] = vector[at] / np.maximum(gaps[at, None], 1e-300)
         return gaps - self.offset, normals
 
+    def along_line(self, stack: Floats, direction: Floats, shares: Floats) -> Floats:
+        """Energy [J] at stack + share · direction (on the shells) for each share, with normals as at `stack`."""
+        gaps, normals = self.gaps(stack)
+        rates = np.einsum("ij,ij->i", self.weights[:, : len(direction)] @ direction, normals)
+        return np.array([barrier(gaps + s * rates, self.full, self.stiffness)[0].sum() for s in shares])
+
     def slopes(self, stack: Floats) -> Floats:
         """Minus the normal force of each row [N], (p,)."""
         return barrier(self.gaps(stack)[0], self.full, self.stiffness)[1]
