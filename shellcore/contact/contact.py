@@ -31,6 +31,8 @@ INERTIAL, WEIGHTS, STRETCH = 25.0, 20.0, 0.5
 MARGIN, MARGIN_ALONE = 0.25, 1.0
 # Steps that `first_step` compares.
 FRACTIONS = 0.5 ** np.arange(8)
+# Rise of all normal forces over a step from which friction is taken from its end.
+IMPACT = 2.0
 # Factor on the springs of what was pressed through, a round.
 HARDER = 8.0
 # How often a way is tried before it is cut short for all vertices alike; rounds of pushing.
@@ -113,18 +115,21 @@ class Contact(Energy):
         free_fall = np.where(self._held[:, None], targets - x, h * v + h * h * gravity)
         move = np.concatenate([free_fall, self._goal - placed])
         self._build(self._shadow, move)
-        pairs = self._look(move)
-        mu = _friction(self.bodies, pairs, self._rows_at)
-        assert self._rows is not None
-        friction = Friction(self._rows, mu, self._shadow, CREEP * h)
-        self._friction = friction if len(friction) else None
+        self._look(move)
+        self._begun, self._creep = self._shadow, CREEP * h
+        self._lag(self._shadow)
+        self._lagged = False
 
     def predict(self, guess: Floats) -> Floats:
         """Where the search starts: `guess` (n, 3) with what would collide pushed along, as in an inelastic impact."""
         move = np.concatenate([guess, self._goal]) - self._shadow
         for mobile in self._yielding if self._held.any() else self._yielding[:1]:
             move = pushed(self._pairs, move, mobile, GLIMPSES)
-        return by_columns((self._shadow + move)[: self._count])
+        ahead = (self._shadow + move)[: self._count]
+        if self._held.any():
+            off = np.abs(ahead - guess).max(axis=1)[self._held]
+            self.report["pins_yielded"] = int((off > 1e-6 * self._edge).sum())
+        return by_columns(ahead)
 
     # Between minimisations
 
@@ -138,6 +143,7 @@ class Contact(Energy):
         goal = np.concatenate([x, self._goal])
         settled = self._rows.drift(goal) <= 2.0 * tolerance
         self._harden(goal)
+        settled &= not self._impact(goal)
         self._shadow = self._shadow + self._safe_way(goal - self._shadow)
         off = goal - self._shadow
         late = float(np.abs(off[self._count :]).max(initial=0.0))
@@ -199,10 +205,26 @@ class Contact(Energy):
         self._nearest = float((pairs.distance - pairs.radius).min(initial=np.inf))
         return pairs
 
-    @property
-    def _rows_at(self) -> Any:
+    def _lag(self, pressed: Floats) -> float:
+        """Friction from the normal forces at `pressed` (total, 3); their sum [N]."""
         assert self._rows is not None
-        return self._rows.at
+        mu = _friction(self.bodies, self._rows.pairs, self._rows.at)
+        friction = Friction(self._rows, mu, self._begun, self._creep, pressed)
+        self._friction = friction if len(friction) else None
+        self._normal_force = friction.normal_force
+        return friction.normal_force
+
+    def _impact(self, goal: Floats) -> bool:
+        """Where sheets have just met, the forces at the start of the step say nothing of friction: once a step it is
+        taken from the solver's forces instead."""
+        assert self._rows is not None
+        if self._lagged or not self.bodies.friction.any():
+            return False
+        before, now = self._normal_force, float(-self._rows.slopes(goal).sum())
+        self._lagged = now > IMPACT * before and now > 0
+        if self._lagged:
+            self._lag(goal)
+        return self._lagged
 
     def _tightest(self, pairs: Pairs, room: Floats) -> str:
         if len(pairs) == 0:

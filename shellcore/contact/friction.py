@@ -20,13 +20,15 @@ CREEP = 5e-4
 
 
 class Friction:
-    """Friction of the rows that press at `start` (total, 3), the stack when the step begins.
+    """Friction of the rows that press at `pressed` (total, 3), against slip since `start`, when the step began.
 
     `coefficient` μ, one a row; `creep` ε [m].
     """
 
-    def __init__(self, rows: Rows, coefficient: Floats, start: Floats, creep: float) -> None:
-        force = -rows.slopes(start) * coefficient
+    def __init__(self, rows: Rows, coefficient: Floats, start: Floats, creep: float, pressed: Floats) -> None:
+        normal = -rows.slopes(pressed)
+        self.normal_force = float(normal.sum())
+        force = normal * coefficient
         at = np.flatnonzero(force > 0)
         self._force = force[at]
         self._normals = rows.normals[at]

@@ -141,7 +141,7 @@ class TestFriction:
     def make(self):
         _, bodies, stack, _, rows = near_pair()
         mu = np.full(len(rows), 0.4)
-        return bodies, stack, Friction(rows, mu, stack, 1e-3)
+        return bodies, stack, Friction(rows, mu, stack, 1e-3, stack)
 
     def test_gradient_and_hessian_agree_with_differences(self):
         bodies, stack, friction = self.make()
