@@ -32,7 +32,7 @@ ROUNDS = 8
 RENEW = 16
 # From this round on a step that arrives is taken even if normals turned meanwhile.
 ENOUGH = 2
-# A step halved this often is taken where the solver and the bound still disagree, if colliders are where they should be.
+# A step halved this often is taken where the solver and the bound still disagree, if colliders have arrived.
 INSIST = 2
 
 

@@ -1,7 +1,7 @@
 """Vector algebra on many vectors at once, components first: (3, k).
 
 Contiguous components are 1.5 to 3 times as fast as (k, 3) rows in numpy, so inner loops use this layout. Arrays that
-pass between rooms are (n, 3); inside a run they are kept column by column in memory, so that `components` costs nothing.
+pass between rooms are (n, 3); inside a run they are kept column by column in memory: `components` costs nothing.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class Bodies:
         starts = first + np.concatenate([[0], np.cumsum([len(c.positions) for c in self.meshes])]).astype(np.int64)
         self.mesh_surface = _stacked(self.meshes, starts) if self.meshes else None
         self.total = int(starts[-1])
-        simple = [*self.spheres, *self.planes]
+        simple: list[Sphere | Plane] = [*self.spheres, *self.planes]
         names = {id(collider): k for k, collider in enumerate(scene.colliders)}
         which = [names[id(c)] for c in simple] + [names[id(c)] for c in self.meshes for _ in range(len(c.positions))]
         # Colliders get the owners −1, −2, …
@@ -90,13 +90,15 @@ class Bodies:
 
     def place(self, t: float) -> Floats:
         """Collider vertices of the stack [m], (total − count, 3), at time t [s]."""
-        simple = [c.place(t) for c in [*self.spheres, *self.planes]]
+        solids: list[Sphere | Plane] = [*self.spheres, *self.planes]
+        simple = [c.place(t) for c in solids]
         return np.concatenate([np.array(simple).reshape(-1, 3), *(c.place(t) for c in self.meshes)])
 
     def allowed(self, first: Ints, second: Ints) -> Bools:
         """Whether vertices of shells may touch at all: not within a shell whose self-contact is off, (p,)."""
         a, b = self.owner[first], self.owner[second]
-        return (a != b) | self.touches_itself[a]
+        may: Bools = (a != b) | self.touches_itself[a]
+        return may
 
 
 def _at_vertices(value: float | Floats, mesh: Topology) -> Floats:
@@ -104,7 +106,8 @@ def _at_vertices(value: float | Floats, mesh: Topology) -> Floats:
     corner = np.repeat(np.broadcast_to(np.asarray(value, dtype=np.float64), (len(mesh.faces),)), 3)
     flat = mesh.faces.ravel()
     total = np.bincount(flat, weights=corner, minlength=mesh.vertex_count)
-    return total / np.maximum(np.bincount(flat, minlength=mesh.vertex_count), 1)
+    mean: Floats = total / np.maximum(np.bincount(flat, minlength=mesh.vertex_count), 1)
+    return mean
 
 
 def _circumradius(x: Floats, faces: Ints) -> Floats:

@@ -1,9 +1,9 @@
 """The bound on a step: which displacements cross nothing.
 
-Two convex features at a distance are separated by the plane across the direction n between their nearest points. They have
-not crossed during a motion if some direction n(s) separates them at every moment s of it. With n(s) going
-straight from n₀ (nearest points before) to n₁ (after) and every vertex going straight, the separation of two vertices along
-n(s) is a quadratic in s; it stays above c |n(s)| if its three Bézier coefficients
+Two convex features at a distance are separated by the plane across the direction n between their nearest points. They
+have not crossed during a motion if some direction n(s) separates them at every moment s of it. With n(s) going
+straight from n₀ (nearest points before) to n₁ (after) and every vertex going straight, the separation of two vertices
+along n(s) is a quadratic in s; it stays above c |n(s)| if its three Bézier coefficients
 
     n₀·Δ₀,   ½ (n₀·Δ₁ + n₁·Δ₀),   n₁·Δ₁     are above     c,   c (1 + n₀·n₁)/2,   c
 
@@ -46,7 +46,8 @@ def unsafe(pairs: Pairs, x: Floats, move: Floats) -> Ints:
     # What starts within the core (a sheet laid too close, or to be untangled) may stay or leave, not go deeper.
     inside = pairs.room()[doubt] <= 0
     crossed[inside] = distance[doubt][inside] < pairs.distance[doubt][inside] - 1e-9 * solid[doubt][inside] - 1e-15
-    return doubt[crossed]
+    found: Ints = doubt[crossed]
+    return found
 
 
 def shortened(pairs: Pairs, x: Floats, move: Floats, tied: Ints) -> Floats:

@@ -23,7 +23,6 @@ class Candidates:
     normals: Floats
     radius: Floats
 
-
     def without(self, exempt: Bools) -> Candidates:
         """Rows with an exempt vertex on both sides left out; `exempt` (total,). Planes and spheres stay."""
         faces, edges = exempt[self.vertex_face], exempt[self.edge_edge]

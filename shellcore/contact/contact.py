@@ -27,7 +27,7 @@ from .start import checked_start
 
 # Spring of a contact: so many times a vertex's inertia m/h², plus so many times its weight over the contact distance.
 INERTIAL, WEIGHTS, STRETCH = 25.0, 20.0, 0.5
-# Broad phase margin as a share of the mean edge: with contact between sheets or meshes, and with planes and spheres only.
+# Broad phase margin as a share of the mean edge: with sheets or meshes to meet, and with planes and spheres only.
 MARGIN, MARGIN_ALONE = 0.25, 1.0
 # Steps that `first_step` compares.
 FRACTIONS = 0.5 ** np.arange(8)
@@ -172,7 +172,7 @@ class Contact(Energy):
         stack, move = self._shadow, wish
         tied = np.arange(self._count, self.bodies.total)
         for _ in range(WAYS):
-            if self._built_at is not stack or float(np.abs(stack + move - self._broad.anchor).max()) > self._margin:
+            if not (self._built_here() and self._broad.covers(stack + move)):
                 self._build(stack, move)
             pairs = Pairs(self.bodies, self._known(), stack)
             way = move
@@ -195,7 +195,7 @@ class Contact(Energy):
     def _look(self, move: Floats) -> Pairs:
         """Nearest points at the shadow, and rows for the pairs that could press after going by `move`."""
         stack = self._shadow
-        if self._built_at is not stack and not self._broad.covers(stack):
+        if not (self._built_here() or self._broad.covers(stack)):
             self._build(stack, move)
         self._pairs = pairs = Pairs(self.bodies, self._known(), stack)
         room = pairs.distance - pairs.radius - pairs.reach
@@ -308,6 +308,10 @@ class Contact(Energy):
         if self._exempt is not None:
             self._candidates = self._candidates.without(self._exempt)
         self.report["contact_builds"] += 1
+
+    def _built_here(self) -> bool:
+        """Whether candidates were built for a way that starts where the shadow is."""
+        return self._built_at is self._shadow
 
     def _known(self) -> Candidates:
         assert self._candidates is not None

@@ -1,8 +1,8 @@
 """Nearest points: vertex to face, edge to edge.
 
-Both answer barycentric weights w such that the vector between the nearest points is ∑ wₖ xₖ over the four vertices of the
-pair: (1, −a, −b, −c) for vertex and face, (1 − s, s, t − 1, −t) for two edges. The weights sum to zero, so forces along
-that vector are equal and opposite; and w is also the derivative of the distance: ∂d/∂xₖ = wₖ n.
+Both answer barycentric weights w such that the vector between the nearest points is ∑ wₖ xₖ over the pair's four
+vertices: (1, −a, −b, −c) for vertex and face, (1 − s, s, t − 1, −t) for two edges. The weights sum to zero, so forces
+along that vector are equal and opposite; and w is also the derivative of the distance: ∂d/∂xₖ = wₖ n.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from ..scene import Scene
-from ..types import Floats, Ints
+from ..types import Bools, Floats, Ints
 
 # Rounding of the determinant below, in units of the sum of its terms' sizes (Shewchuk 1997, orient3d's first filter).
 FILTER = 8e-16
@@ -152,18 +152,19 @@ def _signs(points: Floats, corners: Ints) -> Floats:
     return sign
 
 
-def _sides(points: Floats, triangle: Ints, other: Ints) -> tuple[Floats, Ints]:
+def _sides(points: Floats, triangle: Ints, other: Ints) -> tuple[Floats, Bools]:
     """On which side of `triangle` each corner of `other` lies, and whether rounding leaves no doubt; each (n, 3)."""
     sides, known = np.zeros(other.shape), np.zeros(other.shape, dtype=bool)
     for k in range(3):
-        value, error = _orientation(*(points[triangle[:, j]] for j in range(3)), points[other[:, k]])
+        a, b, c = (points[triangle[:, j]] for j in range(3))
+        value, error = _orientation(a, b, c, points[other[:, k]])
         sure = np.abs(value) > error
         sides[:, k] = np.where(sure, np.sign(value), 0.0)
         known[:, k] = sure
     return sides, known
 
 
-def _edges_hit(points: Floats, edges_of: Ints, triangle: Ints) -> Floats:
+def _edges_hit(points: Floats, edges_of: Ints, triangle: Ints) -> Bools:
     """Whether an edge of one triangle meets the other, rows of (n, 3); edges that share a corner do not count."""
     hit = np.zeros(len(triangle), dtype=bool)
     for k in range(3):
@@ -181,7 +182,7 @@ def _edges_hit(points: Floats, edges_of: Ints, triangle: Ints) -> Floats:
     return hit
 
 
-def _overlap(a: Floats, b: Floats) -> Floats:
+def _overlap(a: Floats, b: Floats) -> Bools:
     """Whether triangles (n, 3, 3) in one plane overlap: no edge normal separates them."""
     normal = np.cross(a[:, 1] - a[:, 0], a[:, 2] - a[:, 0])
     size = np.sqrt(np.abs(normal).max(axis=1)) + 1e-300

@@ -82,7 +82,8 @@ class Pairs:
 
     def room(self) -> Floats:
         """How far the two sides may approach before the core [m], (p,)."""
-        return self.distance - self.radius - self.core
+        room: Floats = self.distance - self.radius - self.core
+        return room
 
     def picked(self, rows: Ints) -> Pairs:
         """Only some rows, sorted."""

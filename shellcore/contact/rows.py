@@ -1,7 +1,7 @@
 """Contacts as the solvers see them: one row a pair, with nearest points and normal frozen.
 
-The gap of a row is linear in the positions, g = n · ∑ wₖ xₖ − offset, so value, gradient and Hessian are products with one
-sparse matrix W of the weights, and the Hessian ∑ b''(g) (wₖ n)(wₗ n)ᵀ is positive semidefinite as it stands.
+The gap of a row is linear in the positions, g = n · ∑ wₖ xₖ − offset, so value, gradient and Hessian are products with
+one sparse matrix W of the weights, and the Hessian ∑ b''(g) (wₖ n)(wₗ n)ᵀ is positive semidefinite as it stands.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ class BoxTree:
 def _sorted_by_halves(centres: Floats, depth: int) -> Ints:
     """Order in which every aligned run of 2^k entries is a compact group; −1 fills up to a power of two."""
     size = 1 << depth
-    order = np.concatenate([np.arange(len(centres)), np.full(size - len(centres), -1)])
+    order: Ints = np.concatenate([np.arange(len(centres)), np.full(size - len(centres), -1)])
     for level in range(depth):
         runs = order.reshape(1 << level, -1)
         points = np.where(runs[:, :, None] >= 0, centres[runs], np.nan)

@@ -55,7 +55,7 @@ class TestBarrier:
     def test_slope_and_curvature_agree_with_differences(self):
         gap = np.linspace(-0.5, 1.4, 381)
         full, k = np.ones_like(gap), np.full_like(gap, 3.0)
-        value, slope, curvature = barrier(gap, full, k)
+        _, slope, curvature = barrier(gap, full, k)
         step = 1e-6
         ahead, behind = barrier(gap + step, full, k), barrier(gap - step, full, k)
         away = np.abs(gap - 1.0) > 1e-3
@@ -96,7 +96,9 @@ class TestRows:
     def test_kinds_of_contact_are_all_there(self):
         _, bodies, stack, pairs, rows = near_pair()
         pressing = rows.at[rows.slopes(stack) < 0]
-        owners = {tuple(sorted((int(bodies.owner[a]), int(bodies.owner[b])))) for a, b in pairs.vertices[pressing][:, [0, 3]]}
+        owners = {
+            tuple(sorted((int(bodies.owner[a]), int(bodies.owner[b])))) for a, b in pairs.vertices[pressing][:, [0, 3]]
+        }
         assert {(0, 1), (-1, 1), (-2, 0), (-3, 0)} <= owners
         assert (pressing >= pairs.faces).any() and (pressing < pairs.faces).any()
 
@@ -115,7 +117,7 @@ class TestRows:
         assert np.linalg.eigvalsh(matrix).min() > -1e-9 * np.abs(matrix).max()
 
     def test_shells_push_each_other_equally(self):
-        scene, bodies, stack, _, _ = near_pair()
+        scene, _, stack, _, _ = near_pair()
         alone = sc.Scene(scene.shells)
         own = Bodies(alone)
         x = stack[: own.count]
@@ -130,9 +132,11 @@ class TestRows:
     def test_turning_and_moving_everything_changes_nothing(self):
         from contact_scenes import turned
 
-        scene, bodies, stack, pairs, rows = near_pair()
+        _, _, stack, pairs, _ = near_pair()
         moved = turned(stack, (1.0, 2.0, 3.0), 0.7) + [1.0, -2.0, 0.5]
-        mesh_pairs = np.flatnonzero((pairs.vertices[:, 0] != pairs.vertices[:, 1]) & (np.arange(len(pairs)) >= len(pairs._planes)))
+        mesh_pairs = np.flatnonzero(
+            (pairs.vertices[:, 0] != pairs.vertices[:, 1]) & (np.arange(len(pairs)) >= len(pairs._planes))
+        )
         part = pairs.picked(mesh_pairs)
         assert np.allclose(part.nearest(moved)[2], part.distance, atol=1e-12)
 

@@ -69,7 +69,7 @@ class TestNoFrameIntersects:
 
     @pytest.mark.parametrize("meshes", [True, False])
     def test_pinched_to_half_a_thickness_fails_and_says_where(self, meshes):
-        with pytest.raises(sc.StepFailed, match="shell 0 meets collider|collider . meets shell 0"):
+        with pytest.raises(sc.StepFailed, match=r"shell 0 meets collider|collider . meets shell 0"):
             frames_of(scenes.pinch(0.5, 4, meshes=meshes))
 
     def test_pin_dragged_into_a_collider_yields(self):
@@ -126,7 +126,9 @@ def small_scenes(draw):
         collider = sc.Sphere((0.02, 0.0, -0.25), 0.1)
     else:
         ball, ball_faces = icosphere(1, 0.1)
-        collider = sc.Collider(ball + [0.0, 0.02, -0.3], ball_faces, motion=lambda t: ball + [0.0, 0.02, -0.3 + 0.5 * t])
+        collider = sc.Collider(
+            ball + [0.0, 0.02, -0.3], ball_faces, motion=lambda t: ball + [0.0, 0.02, -0.3 + 0.5 * t]
+        )
     return sc.Scene(shells, colliders=[collider])
 
 

@@ -1,0 +1,90 @@
+"""What contact costs, as ratios in one run: `python benchmarks/contact.py [cells]` writes out/contact.json.
+
+- drape of a sheet over a sphere, without and with self-contact, over the same sheet pinned at two corners;
+- growth of the broad phase up to 100k vertices.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from contact_scenes import cloth  # noqa: E402
+from meshes import grid  # noqa: E402
+
+import shellcore as sc  # noqa: E402
+from shellcore.contact.bodies import Bodies  # noqa: E402
+from shellcore.contact.candidates import BroadPhase  # noqa: E402
+
+FRAMES = 24
+
+
+def shell(cells: int, height: float, self_contact: bool) -> sc.Shell:
+    points, faces = grid(cells, cells, 2.0, 2.0)
+    points = points - [1.0, 1.0, -height]
+    return sc.Shell(points, faces, cloth(3e-4), bending="quadratic", self_contact=self_contact)
+
+
+def pinned(cells: int) -> sc.Scene:
+    sheet = shell(cells, 0.0, False)
+    sheet.pin([cells * (cells + 1), (cells + 1) ** 2 - 1])
+    return sc.Scene([sheet], self_contact=False)
+
+
+def drape(cells: int, self_contact: bool) -> sc.Scene:
+    ball = sc.Sphere((0.0, 0.0, 0.0), 0.4)
+    return sc.Scene([shell(cells, 0.45, self_contact)], colliders=[ball], self_contact=self_contact)
+
+
+def seconds(scene: sc.Scene) -> float:
+    return sum(frame.stats["seconds"] for frame in sc.simulate(scene, frames=FRAMES))
+
+
+def growth() -> dict[str, object]:
+    sizes, times = [], []
+    for cells in (40, 80, 160, 316):
+        points, faces = grid(cells, cells, 2.0, 2.0)
+        points[:, 2] = 0.1 * np.sin(6 * points[:, 0]) * np.cos(5 * points[:, 1])
+        bodies = Bodies(sc.Scene([sc.Shell(points, faces, cloth(3e-4), bending="hinge")]))
+        broad = BroadPhase(bodies, points)
+        move = np.column_stack([np.zeros((len(points), 2)), -0.1 - 0.02 * points[:, 0]])
+        best = np.inf
+        for _ in range(3):
+            began = time.perf_counter()
+            broad.build(points, move, 0.25 * 2.0 / cells)
+            best = min(best, time.perf_counter() - began)
+        sizes.append(len(points))
+        times.append(best)
+    work = np.array(sizes) * np.log(sizes)
+    return {
+        "vertices": sizes,
+        "seconds": times,
+        "over_n_log_n": (np.array(times) / work / (times[0] / work[0])).tolist(),
+    }
+
+
+def main() -> int:
+    cells = int(sys.argv[1]) if len(sys.argv) > 1 else 79
+    base = seconds(pinned(cells))
+    result = {
+        "vertices": (cells + 1) ** 2,
+        "drape_over_pinned": seconds(drape(cells, False)) / base,
+        "self_contact_over_pinned": seconds(drape(cells, True)) / base,
+        "broad_phase": growth(),
+    }
+    path = ROOT / "out" / "contact.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(result, indent=1))
+    print(json.dumps(result, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
