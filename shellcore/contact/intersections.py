@@ -79,7 +79,10 @@ def intersections(x: Floats, faces: Ints, y: Floats | None = None, others: Ints 
     a, b = triangles[f], triangles[g]
     side_b, known_b = _sides(points, a, b)
     side_a, known_a = _sides(points, b, a)
-    flat = ~known_b.any(axis=1) | ~known_a.any(axis=1) | (side_b == 0).all(axis=1)
+    flat = ~known_b.any(axis=1) | ~known_a.any(axis=1)
+    # A sliver has no plane to lie in: its edges are tested, with exact signs.
+    sliver = _slivers(points[triangles])
+    flat &= ~(sliver[f] | sliver[g])
     cross = ~flat & (np.abs(side_b.sum(axis=1)) < 3) & (np.abs(side_a.sum(axis=1)) < 3)
     hit = np.zeros(len(f), dtype=bool)
     at = np.flatnonzero(cross)
@@ -87,6 +90,14 @@ def intersections(x: Floats, faces: Ints, y: Floats | None = None, others: Ints 
     at = np.flatnonzero(flat)
     hit[at] = _overlap(points[a[at]], points[b[at]])
     return np.column_stack([f[hit], g[hit] - (0 if alone else len(faces))])
+
+
+def _slivers(corners: Floats) -> Bools:
+    """Triangles (m, 3, 3) with no area to speak of."""
+    edges = np.roll(corners, -1, axis=1) - corners
+    twice_area = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1)
+    thin: Bools = twice_area <= 1e-7 * (edges**2).sum(axis=2).max(axis=1)
+    return thin
 
 
 def _box_pairs(corners: Floats, split: int | None) -> tuple[Ints, Ints]:

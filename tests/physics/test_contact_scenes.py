@@ -139,7 +139,7 @@ def check_random(scene):
         assert "starts with" in str(error)
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(small_scenes())
 def test_random_small_scenes(scene):
     check_random(scene)
