@@ -116,8 +116,8 @@ class Integrator:
         """Whether the next step of h [s] factors a new matrix."""
         return not self.explicit and self._factor_key != (h, self.system.version)
 
-    def begin(self, state: State, h: float) -> tuple[StepPotential, Floats]:
-        """Potential of the step from `state` over h [s], and where to start the search."""
+    def begin(self, state: State, h: float, extrapolate: bool = False) -> tuple[StepPotential, Floats]:
+        """Potential of the step from `state` over h [s], and where to start the search (see `_guess`)."""
         system, x, v = self.system, state.x, state.v
         terms = system.begin_step(state.time, h, x, v)
         newmark = self.name == "newmark"
@@ -148,19 +148,20 @@ class Integrator:
 
         factor = self._factored(terms, inertia, damping, membrane, bending, h)
         potential = StepPotential(system, terms, inertia, centre, energies, hessian_parts, factor)
-        return potential, np.where(system.free, self._guess(state, centre, terms.force, inertia, h), terms.targets)
+        flight: Floats = centre + terms.force / inertia[:, None]
+        guess = self._guess(state, flight, h) if extrapolate and not newmark else flight
+        return potential, np.where(system.free, guess, terms.targets)
 
-    def _guess(self, state: State, centre: Floats, force: Floats, inertia: Floats, h: float) -> Floats:
+    def _guess(self, state: State, flight: Floats, h: float) -> Floats:
         """Where the search starts: midway between free flight and going on with the last acceleration.
 
         Free flight ignores what holds the sheet, the last acceleration what lets it go; midway a solve of the
         reference sheet starts with half the error of either. A shell that nothing holds keeps free flight's
-        mean: its momentum is then right however early the solve ends. Newmark starts from free flight: its
-        accelerations carry noise that the extrapolation would feed back.
+        mean: its momentum is then right however early the solve ends.
+
+        Newmark starts from free flight: its accelerations carry noise that the extrapolation would feed back. So
+        does Newton's method: where one inexact iteration is enough, a shell at rest would amplify round-off.
         """
-        flight: Floats = centre + force / inertia[:, None]
-        if self.name == "newmark":
-            return flight
         onward = state.x + h * state.v + (h * h) * state.a
         guess: Floats = 0.5 * (flight + onward)
         for part, loose in self.system.parts:

@@ -171,8 +171,8 @@ class _Run:
         yield state
 
     def _solve(self, state: State, h: float, index: int) -> Generator[Progress, None, tuple[Solution, Memory]]:
-        potential, guess = self.integrator.begin(state, h)
         method = self._method(h)
+        potential, guess = self.integrator.begin(state, h, extrapolate=method == "quasi_newton")
         most = MOST[method] if self.iterations is None else self.iterations
         memory = Memory(*state.memory)
         if method == "newton":
