@@ -23,7 +23,6 @@ from .shell import Damping, Shell
 from .simulate import Progress, progress, simulate
 from .statics import equilibrium
 from .willmore import WillmoreFlow, willmore_flow
-from .willmore import WillmoreFlow, willmore_flow
 
 __all__ = [
     "Attach",
@@ -39,12 +38,10 @@ __all__ = [
     "Sphere",
     "StepFailed",
     "WillmoreFlow",
-    "WillmoreFlow",
     "Wind",
     "axes_from_uv",
     "equilibrium",
     "progress",
     "simulate",
-    "willmore_flow",
     "willmore_flow",
 ]

@@ -19,7 +19,7 @@ from .assembly import Hessian
 from .energies.base import Energy
 from .energies.pins import SoftPins
 from .errors import ShellError
-from .linalg import CoordinateFactor
+from .linalg import CoordinateFactor, Factor
 from .system import StepTerms, System
 from .types import Bools, Floats, Sparse
 
@@ -84,6 +84,17 @@ class StepPotential:
 
     def precondition(self, residual: Floats) -> Floats:
         return self._factor.solve(residual)
+
+    def factored(self, hessian: Hessian) -> Callable[[Floats], Floats]:
+        rows = np.flatnonzero(self.free.ravel())
+        factor = Factor(hessian.matrix().tocsc()[rows][:, rows])
+
+        def solve(residual: Floats) -> Floats:
+            solution = np.zeros(residual.size)
+            solution[rows] = factor.solve(residual.ravel()[rows])
+            return solution.reshape(residual.shape)
+
+        return solve
 
     def admissible(self, x: Floats, trial: Floats) -> bool:
         return self._system.admissible(x, trial)
