@@ -245,8 +245,8 @@ def _saved(state: State) -> dict[str, Any]:
         "positions": state.x.copy(),
         "velocities": state.v.copy(),
         "accelerations": state.a.copy(),
-        "memory_steps": state.memory[0],
-        "memory_changes": state.memory[1],
+        "memory_steps": state.memory[0].copy(),
+        "memory_changes": state.memory[1].copy(),
     }
 
 
