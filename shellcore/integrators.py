@@ -60,6 +60,8 @@ class StepPotential:
         self._factor = factor
         self._held = None if self.free.all() else ~self.free
 
+    # A trial step too far may overflow: the solvers see that the value is not finite and step back.
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         offset = x - self._centre
         gradient = self._inertia * offset
@@ -147,7 +149,7 @@ class Integrator:
             else:
                 for energy in part:
                     terms.force -= energy.gradient(x)
-        inertia = system.mass * scale
+        inertia: Floats = system.mass * scale
 
         def hessian_parts(at: Floats) -> list[Hessian]:
             parts = [energy.hessian(at) for energy in terms.energies + damping]
@@ -221,6 +223,8 @@ class Integrator:
             a = (v - state.v) / h
         return State(state.time + h, x, v, a)
 
+    # An unstable step overflows: the caller looks at what comes out.
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def explicit_step(self, state: State, h: float) -> State:
         """Symplectic Euler (velocity first), or Newmark with β = 0 (central differences)."""
         system = self.system

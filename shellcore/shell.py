@@ -188,8 +188,10 @@ class Shell:
 
     def pressure_at(self, t: float) -> float:
         """Pressure [Pa] at time t [s]."""
-        value = self.pressure(t) if callable(self.pressure) else (self.pressure or 0.0)
-        return float(value)
+        value = float(self.pressure(t) if callable(self.pressure) else (self.pressure or 0.0))
+        if not np.isfinite(value):
+            raise ShellError(f"pressure is {value} at time {t:g} s")
+        return value
 
     def pin(
         self,
