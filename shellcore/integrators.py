@@ -22,6 +22,7 @@ from .errors import ShellError
 from .linalg import CoordinateFactor, Factor
 from .system import StepTerms, System
 from .types import Bools, Floats, Sparse
+from .vectors import inner
 
 INTEGRATORS = ("implicit_euler", "newmark", "explicit", "imex_bending", "imex_membrane")
 
@@ -65,7 +66,7 @@ class StepPotential:
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         offset = x - self._centre
         gradient = self._inertia * offset
-        value = 0.5 * float(np.vdot(gradient, offset)) - float(np.vdot(self._force, offset))
+        value = 0.5 * inner(gradient, offset) - inner(self._force, offset)
         gradient -= self._force
         for energy in self._energies:
             part, by_x = energy.value_and_gradient(x)
@@ -230,16 +231,19 @@ class Integrator:
         system = self.system
         if self.name == "newmark":
             x = state.x + h * state.v + 0.5 * h * h * state.a
-            x = np.where(system.free, x, system.targets(state.time + h, state.x))
+            if not system.free.all():
+                x = np.where(system.free, x, system.targets(state.time + h, state.x))
             a = self.acceleration(state.time + h, x, state.v, h)
             v = state.v + h * ((1.0 - self.gamma) * state.a + self.gamma * a)
         else:
             a = self.acceleration(state.time, state.x, state.v, h)
             v = (state.v + h * a) / (1.0 + h * system.mass_damping / system.mass)[:, None]
             x = state.x + h * v
+        if not system.free.all():
             x = np.where(system.free, x, system.targets(state.time + h, state.x))
-        v = np.where(system.free, v, (x - state.x) / h)
-        return State(state.time + h, x, v, np.where(system.free, a, 0.0))
+            v = np.where(system.free, v, (x - state.x) / h)
+            a = np.where(system.free, a, 0.0)
+        return State(state.time + h, x, v, a)
 
     def acceleration(self, t: float, x: Floats, v: Floats, h: float) -> Floats:
         """M⁻¹ times all forces at (t, x, v), (n, 3). Rates of strain are differences to x − h v."""
@@ -247,7 +251,7 @@ class Integrator:
         terms = system.begin_step(t - h, h, x - h * v, v)
         force = terms.force
         for energy in terms.energies + system.elastic():
-            force = force - energy.gradient(x)
+            force -= energy.gradient(x)
         if self.name == "newmark":
             force = force - system.mass_damping[:, None] * v
         accelerations: Floats = force / system.mass[:, None]

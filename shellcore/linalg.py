@@ -9,6 +9,7 @@ from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 from .types import Bools, Floats, Ints, Sparse
+from .vectors import inner
 
 
 class Factor:
@@ -95,11 +96,11 @@ def conjugate_gradients(
     residual = right.copy()
     z = precondition(residual)
     direction = z
-    rho = float(np.vdot(residual, z))
+    rho = inner(residual, z)
     goal = tolerance * tolerance * rho
     for spent in range(1, most + 1):
         image = product(direction)
-        curvature = float(np.vdot(direction, image))
+        curvature = inner(direction, image)
         if curvature <= 0.0:
             return (solution if spent > 1 else direction), spent
         step = rho / curvature
@@ -107,7 +108,7 @@ def conjugate_gradients(
         residual = residual - step * image
         yield
         z = precondition(residual)
-        rho, previous = float(np.vdot(residual, z)), rho
+        rho, previous = inner(residual, z), rho
         if rho <= goal:
             return solution, spent
         direction = z + (rho / previous) * direction

@@ -22,6 +22,7 @@ from .scene import Scene, as_scene
 from .solver import Counts, line_search
 from .system import System
 from .types import Floats
+from .vectors import inner
 
 # Residual goal as a share of the largest nodal load.
 TOLERANCE = 1e-6
@@ -58,7 +59,7 @@ class _Static:
         self.lagged |= any(penalty.surface.friction > 0 for penalty in system.penalties)
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
-        value = -float(np.vdot(self.force, x - self.system.start))
+        value = -inner(self.force, x - self.system.start)
         gradient = -self.force
         for energy in self.energies:
             part, by_x = energy.value_and_gradient(x)
@@ -153,7 +154,7 @@ def _minimised(static: _Static, x: Floats, tolerance: float | None, report: dict
         direction = np.zeros(x.size)
         direction[free] = factor.solve(-gradient.ravel()[free])
         direction = direction.reshape(x.shape)
-        slope = float(np.vdot(gradient, direction))
+        slope = inner(gradient, direction)
         counts = Counts()
         found = line_search(static, x, value, direction, slope, counts)
         if found is None:

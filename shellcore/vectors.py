@@ -10,6 +10,14 @@ import numpy as np
 from .types import Floats
 
 
+def inner(a: Floats, b: Floats) -> float:
+    """∑ aᵢ bᵢ of arrays of one shape.
+
+    np.vdot hands long arrays to BLAS threads, which spin for milliseconds when another process has the cores.
+    """
+    return float(np.einsum("i,i->", a.ravel(), b.ravel()))
+
+
 def dot(u: Floats, v: Floats) -> Floats:
     """Dot products, (k,)."""
     product: Floats = u[0] * v[0]

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..assembly import Hessian
 from ..types import Floats, Sparse
+from ..vectors import inner
 
 
 class Energy(ABC):
@@ -62,7 +63,7 @@ class QuadraticForm:
         """Value and Qx, (n, 3)."""
         local = x - x[self.anchor]
         gradient: Floats = self.matrix @ local
-        return 0.5 * float(np.vdot(local, gradient)), gradient
+        return 0.5 * inner(local, gradient), gradient
 
     def round_off(self, x: Floats) -> float:
         """Rounding error of the value: its large terms cancel."""

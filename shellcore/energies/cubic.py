@@ -19,7 +19,7 @@ import numpy as np
 from ..assembly import BlockPattern, Hessian, element_matrix, scatter
 from ..mesh import Topology
 from ..types import Floats, Ints, Sparse
-from ..vectors import cross, skew
+from ..vectors import cross, inner, skew
 from .base import Energy, QuadraticForm
 from .quadratic import hinge_rows
 
@@ -102,7 +102,7 @@ class Cubic(Energy):
             push = np.empty((3, 4, len(k)))
             push[:, 1], push[:, 2], push[:, 3] = k * cross(e1, e2), k * cross(e2, e0), k * cross(e0, e1)
             push[:, 0] = -push[:, 1] - push[:, 2] - push[:, 3]
-            value += float(np.vdot(push[:, 3], e2))
+            value += inner(push[:, 3], e2)
             for i, component in enumerate(push.reshape(3, -1)):
                 gradient[:, i] += self._scatter @ component
         return value, gradient

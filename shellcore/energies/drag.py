@@ -11,6 +11,7 @@ from scipy.sparse import bsr_matrix
 
 from ..assembly import Hessian
 from ..types import Floats
+from ..vectors import inner
 from .base import Energy
 
 
@@ -25,7 +26,7 @@ class NormalDrag(Energy):
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         offset = np.einsum("ij,ij->i", x, self._normals) - self._goal
         pull = self._weights * offset
-        return 0.5 * float(pull @ offset), pull[:, None] * self._normals
+        return 0.5 * inner(pull, offset), pull[:, None] * self._normals
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         n = self._normals

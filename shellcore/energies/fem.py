@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 
 from ..assembly import BlockPattern, Hessian, scalar_matrix
 from ..types import Floats, Ints, Sparse
-from ..vectors import dot
+from ..vectors import dot, inner
 from .base import Energy, round_off_of_squares
 
 Moduli = tuple[Floats, Floats, Floats, Floats]
@@ -82,7 +82,7 @@ class Fem(Energy):
         e11, e22, e12 = green_strain(warp, weft)
         s11, s22, s12 = self.stress(e11, e22, e12)
         density = 0.5 * (s11 * e11 + s22 * e22) + s12 * e12
-        self._last_value = float(self.areas @ density)
+        self._last_value = inner(self.areas, density)
         return self._last_value, self.forces_of(warp, weft, s11, s22, s12)
 
     def round_off(self, x: Floats) -> float:

@@ -18,7 +18,7 @@ from ..assembly import BlockPattern, Hessian, scatter
 from ..errors import ShellError
 from ..mesh import Topology
 from ..types import Floats, Ints, Sparse
-from ..vectors import cross, dot, skew
+from ..vectors import cross, dot, inner, skew
 from .base import Energy, round_off_of_squares
 
 
@@ -145,10 +145,10 @@ class Hinge(Energy):
             sin_change = sine * self._rest_cosine - cosine * self._rest_sine
             # 1 − cos without cancellation at small angles.
             gap = np.where(cos_change > 0.0, sin_change**2 / (1.0 + np.abs(cos_change)), 1.0 - cos_change)
-            return float(w @ gap), w * sin_change
+            return inner(w, gap), w * sin_change
         change = np.arctan2(sine, cosine) - self.rest_angles
         moment = w * change
-        return 0.5 * float(moment @ change), moment
+        return 0.5 * inner(moment, change), moment
 
     def forces_of(self, moment: Floats, length: Floats, normals: Floats, dots: list[Floats]) -> Floats:
         """∑ m ∂θ/∂x [N], (n, 3), of moments m [N·m] on the hinges.

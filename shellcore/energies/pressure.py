@@ -11,16 +11,16 @@ import numpy as np
 
 from ..assembly import BlockPattern, Hessian, scatter
 from ..types import Floats, Ints, Sparse
-from ..vectors import skew
+from ..vectors import cross, inner, skew
 from .base import Energy
 
 
 def area_normals(x: Floats, faces: Ints, to_vertices: Sparse) -> Floats:
     """A third of the area-weighted normals of the faces at each vertex [m²], (n, 3)."""
-    corners = x[faces]
-    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]) / 6.0
-    normals: Floats = to_vertices @ np.concatenate([normal] * 3)
-    return normals
+    xt = np.ascontiguousarray(x.T)
+    a, b, c = (xt.take(np.ascontiguousarray(faces[:, j]), axis=1) for j in range(3))
+    normal = cross(b - a, c - a) / 6.0
+    return np.stack([to_vertices @ np.concatenate([component] * 3) for component in normal], axis=1)
 
 
 class Pressure(Energy):
@@ -43,12 +43,12 @@ class Pressure(Energy):
     def _volume(self, x: Floats) -> tuple[float, Floats]:
         a, b, c = (x[self.faces[:, j]] for j in range(3))
         by_a, by_b, by_c = np.cross(b, c) / 6.0, np.cross(c, a) / 6.0, np.cross(a, b) / 6.0
-        return float(np.vdot(by_a, a)), self.scatter @ np.concatenate([by_a, by_b, by_c])
+        return inner(by_a, a), self.scatter @ np.concatenate([by_a, by_b, by_c])
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         volume, by_x = self._volume(x)
         p = self.pressure
-        return -p * (volume - float(np.vdot(self._rim, x))), -p * (by_x - self._rim)
+        return -p * (volume - inner(self._rim, x)), -p * (by_x - self._rim)
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Exact; positive semidefinite only as nothing at all, so that is what psd gives."""

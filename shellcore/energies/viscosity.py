@@ -15,6 +15,7 @@ import numpy as np
 
 from ..assembly import Hessian
 from ..types import Floats, Sparse
+from ..vectors import inner
 from .base import Energy
 from .fem import Fem, green_strain, positive_part
 from .hinge import Hinge
@@ -43,7 +44,7 @@ class StrainViscosity(Energy):
         change = self._change(warp, weft)
         s11, s22, s12 = (self._rate * s for s in self.membrane.stress(*change))
         density = 0.5 * (s11 * change[0] + s22 * change[1]) + s12 * change[2]
-        return float(self.membrane.areas @ density), self.membrane.forces_of(warp, weft, s11, s22, s12)
+        return inner(self.membrane.areas, density), self.membrane.forces_of(warp, weft, s11, s22, s12)
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         warp, weft = self.membrane.deformation(x)
@@ -81,7 +82,7 @@ class AngleViscosity(Energy):
         cosine, sine, length, normals, dots = self.hinge._measure(x)
         change = self._wrapped(np.arctan2(sine, cosine) - self._start)
         moment = self._weights * change
-        return 0.5 * float(moment @ change), self.hinge.forces_of(moment, length, normals, dots)
+        return 0.5 * inner(moment, change), self.hinge.forces_of(moment, length, normals, dots)
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         moment = self._weights * self._wrapped(self.hinge.angles(x) - self._start)
