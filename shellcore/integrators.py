@@ -150,7 +150,7 @@ class Integrator:
             else:
                 for energy in part:
                     terms.force -= energy.gradient(x)
-        inertia: Floats = system.mass * scale
+        inertia = system.mass * scale
 
         def hessian_parts(at: Floats) -> list[Hessian]:
             parts = [energy.hessian(at) for energy in terms.energies + damping]
@@ -162,7 +162,7 @@ class Integrator:
 
         factor = self._factored(terms, inertia, damping, membrane, bending, h)
         potential = StepPotential(system, terms, inertia, centre, energies, hessian_parts, factor)
-        flight: Floats = centre + terms.force / inertia[:, None]
+        flight: Floats = np.add(centre, terms.force / inertia[:, None])
         guess = self._guess(state, flight, h) if extrapolate and not newmark else flight
         return potential, np.where(system.free, guess, terms.targets)
 
