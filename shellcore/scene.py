@@ -10,7 +10,7 @@ import numpy as np
 from .colliders import Plane, Sphere
 from .errors import ShellError
 from .forces import Force, Wind
-from .shell import Shell
+from .shell import Shell, per_item
 from .types import Floats, Ints
 
 Collider = Plane | Sphere
@@ -40,11 +40,11 @@ class Attach:
         if stiffness is None:
             # A tie as long as its neighbours' edges would have this stiffness: a membrane strip of width = length.
             stiffness = max(float(np.max(shell.material.stretch[0])) for shell in self.shells)
-        self.stiffness = np.broadcast_to(np.asarray(stiffness, dtype=np.float64), (count,))
+        self.stiffness = per_item(stiffness, count, "Attach stiffness")
         if not (np.isfinite(self.stiffness).all() and (self.stiffness > 0).all()):
             raise ShellError("Attach stiffness must be finite and positive")
         when = np.inf if release is None else release
-        self.release = np.broadcast_to(np.asarray(when, dtype=np.float64), (count,))
+        self.release = per_item(when, count, "Attach release times")
         if np.isnan(self.release).any():
             raise ShellError("Attach release times must be numbers")
 
