@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from .assembly import Hessian, scatter
+from .assembly import Hessian
 from .energies.base import Energy
 from .energies.cubic import Cubic
 from .energies.drag import NormalDrag
@@ -21,7 +21,7 @@ from .energies.fem import Fem
 from .energies.hinge import Hinge, hinge_weights
 from .energies.penalty import Penalty
 from .energies.pins import Attachments, SoftPins
-from .energies.pressure import Pressure, area_normals
+from .energies.pressure import AreaNormals, Pressure
 from .energies.quadratic import crouzeix_raviart, vertex_form
 from .energies.springs import AreaSprings, EdgeSprings, spring_constants
 from .energies.viscosity import AngleViscosity, StrainViscosity
@@ -94,7 +94,7 @@ class System:
         self.weight = by_columns(self.mass[:, None] * scene.gravity)
         self.mass_damping = np.concatenate([shell.damping.mass * shell.mass for shell in shells])
         self.faces = np.concatenate([shell.faces + at for shell, at in zip(shells, self.offsets, strict=False)])
-        self._face_scatter = scatter(self.faces.T, n)
+        self.area_normals = AreaNormals(self.faces, n)
         self.membranes: list[list[Energy]] = []
         self.strain_fields: list[Fem] = []
         self.bendings: list[Bending] = []
@@ -206,10 +206,6 @@ class System:
             return None
         return Attachments(np.concatenate(first), np.concatenate(second), np.concatenate(strength), self.vertex_count)
 
-    def area_normals(self, x: Floats) -> Floats:
-        """A third of the area-weighted normals of the faces round each vertex [m²], (n, 3)."""
-        return area_normals(x, self.faces, self._face_scatter)
-
     def elastic(self) -> list[Energy]:
         """Membrane and bending energies of every shell."""
         return [energy for group in self.membranes for energy in group] + [b.energy for b in self.bendings]
@@ -218,11 +214,12 @@ class System:
         """Terms of the step from t to t + h [s] that starts at x with velocities v."""
         energies: list[Energy] = []
         self._move_rest_angles(t + h)
-        tied = self._tied
-        ties = self._attachments(t)
-        if self._tied != tied:
-            self._ties = ties
-            self.version += 1
+        if self.scene.attachments:
+            tied = self._tied
+            ties = self._attachments(t)
+            if self._tied != tied:
+                self._ties = ties
+                self.version += 1
         if self._ties is not None:
             energies.append(self._ties)
         if self._soft:

@@ -19,7 +19,7 @@ import numpy as np
 from ..assembly import BlockPattern, Hessian, element_matrix, scatter
 from ..mesh import Topology
 from ..types import Floats, Ints, Sparse
-from ..vectors import applied, components, cross, inner, skew
+from ..vectors import applied, components, cross, inner, picked, skew
 from .base import Energy, QuadraticForm
 from .quadratic import hinge_rows
 
@@ -96,7 +96,7 @@ class Cubic(Energy):
         value += self.constant
         if self._scatter is not None:
             xt = components(x)
-            start, end, left, right = (xt.take(vertices, axis=1) for vertices in self._corners)
+            start, end, left, right = (picked(xt, vertices) for vertices in self._corners)
             e0, e1, e2 = end - start, left - start, right - start
             k = self._triple
             push = np.empty((3, 4, len(k)))
