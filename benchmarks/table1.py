@@ -12,11 +12,11 @@ import argparse
 import time
 from typing import Any
 
-import meshes
 import numpy as np
-from common import PICTURES, milliseconds, write
 
+import meshes
 import shellcore as sc
+from common import PICTURES, milliseconds, write
 from shellcore.integrators import Integrator, State
 from shellcore.system import System
 
