@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from .errors import ShellError
 from .types import Floats
 from .vectors import components, dot
 
@@ -40,10 +41,22 @@ class Wind:
     lift: float = 0.0
     density: float = 1.225
 
+    def __post_init__(self) -> None:
+        for name in ("drag", "lift", "density"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value >= 0):
+                raise ShellError(f"wind {name} must be zero or more, not {value}")
+        if not callable(self.velocity):
+            self.at(0.0, np.zeros((1, 3)))
+
     def at(self, t: float, x: Floats) -> Floats:
         """Velocity of the air [m/s], (n, 3)."""
-        value = self.velocity(t, x) if callable(self.velocity) else self.velocity
-        velocity: Floats = np.broadcast_to(np.asarray(value, dtype=np.float64), x.shape)
+        value = np.asarray(self.velocity(t, x) if callable(self.velocity) else self.velocity, dtype=np.float64)
+        if value.shape not in ((3,), x.shape):
+            raise ShellError(f"wind velocity must have shape (3,) or {x.shape}, not {value.shape}")
+        if not np.isfinite(value).all():
+            raise ShellError(f"wind velocity is not finite at time {t:g} s")
+        velocity: Floats = np.broadcast_to(value, x.shape)
         return velocity
 
     def resistance(self, t: float, x: Floats, v: Floats, area_normals: Floats) -> tuple[Floats, Floats, Floats]:

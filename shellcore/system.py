@@ -99,6 +99,7 @@ class System:
         self.strain_fields: list[Fem] = []
         self.bendings: list[Bending] = []
         self.viscosities: list[StrainViscosity | AngleViscosity] = []
+        self._angle_dampers: list[tuple[Shell, AngleViscosity]] = []
         self.pressures: list[tuple[Shell, Pressure]] = []
         for shell, at, scale in zip(shells, self.offsets, self.stretch_scales, strict=False):
             self._add_shell(shell, int(at), scale)
@@ -138,7 +139,9 @@ class System:
         if coefficients.any():
             weight = coefficients / np.maximum(hinge_weights(rest, mesh, np.ones(len(mesh.hinges))), 1e-300)
             constant = crouzeix_raviart(rest, mesh, weight, at, n).matrix
-            self.viscosities.append(AngleViscosity(bending.angles, coefficients, constant))
+            damper = AngleViscosity(bending.angles, coefficients, constant)
+            self.viscosities.append(damper)
+            self._angle_dampers.append((shell, damper))
         if shell.pressure is not None:
             self.pressures.append((shell, Pressure(mesh.faces + at, mesh.closed, n)))
 
@@ -231,6 +234,9 @@ class System:
         for viscosity in self.viscosities:
             viscosity.begin_step(x, h)
             energies.append(viscosity)
+        for shell, damper in self._angle_dampers:
+            if shell.rest_angles_move:
+                damper.flow(shell.rest_angles_at(t + h) - shell.rest_angles_at(max(t, 0.0)))
         for penalty in self.penalties:
             penalty.begin_step(t, h, x, v)
             energies.append(penalty)
