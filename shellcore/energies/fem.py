@@ -113,11 +113,12 @@ class Fem(Energy):
         """Stress [N/m] at x + step, (n, 3), by the strain linearised at x: free of what a rotation stretches."""
         warp, weft = self.deformation(x)
         by_warp, by_weft = self.deformation(step)
-        e11, e22, e12 = self._strain(warp, weft)
-        e11 += np.einsum("ij,ij->i", warp, by_warp)
-        e22 += np.einsum("ij,ij->i", weft, by_weft)
-        e12 += 0.5 * (np.einsum("ij,ij->i", warp, by_weft) + np.einsum("ij,ij->i", weft, by_warp))
-        return self.stress(e11, e22, e12)
+        e11, e22, e12 = green_strain(warp, weft)
+        return self.stress(
+            e11 + (warp * by_warp).sum(axis=0),
+            e22 + (weft * by_weft).sum(axis=0),
+            e12 + 0.5 * (warp * by_weft + weft * by_warp).sum(axis=0),
+        )
 
     def tangent(self, warp: Floats, weft: Floats, moduli: Moduli, stress: tuple[Floats, Floats, Floats]) -> Sparse:
         """Block matrix ∑ area ∇hatᵢ·K·∇hatⱼ with K = ∂(F S)/∂F for tangent moduli and stress."""
