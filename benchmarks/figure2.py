@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+import common
 import meshes
 import shellcore as sc
-from common import PICTURES, write
 
 PAIRS = {
     ("NH", "NH"): ("hinge", "exact"),
@@ -115,7 +115,7 @@ def main() -> None:
         said = "  ".join(f"{a},{b} {value:.4f}" for (a, b), value in rates.items())
         print(f"{n}×{n} {said}   first: {max(rates, key=lambda pair: rates[pair])}", flush=True)
         sizes.append({"cells": n, "rates": {f"{a},{b}": value for (a, b), value in rates.items()}})
-    write("figure2", {"first": first, "cells": cells, "resolutions": sizes})
+    common.write("figure2", {"first": first, "cells": cells, "resolutions": sizes})
     picture(cells, sizes)
 
 
@@ -138,8 +138,8 @@ def picture(cells: list[dict[str, Any]], sizes: list[dict[str, Any]]) -> None:
         axes[3].loglog([s["cells"] ** 2 for s in sizes], [s["rates"][key] for s in sizes], "o-", label=f"({a}, {b})")
     axes[3].set(title="flag, step 1/96 s", xlabel="vertices")
     axes[0].legend(fontsize=7)
-    PICTURES.mkdir(parents=True, exist_ok=True)
-    figure.savefig(PICTURES / "figure2.png", dpi=90)
+    common.PICTURES.mkdir(parents=True, exist_ok=True)
+    figure.savefig(common.PICTURES / "figure2.png", dpi=90)
 
 
 if __name__ == "__main__":

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+import common
 import meshes
 import shellcore as sc
-from common import PICTURES, milliseconds, write
 from shellcore.integrators import Integrator, State
 from shellcore.system import System
 
@@ -48,16 +48,16 @@ def costs(problem: str, mesh: str, size: int, bending: str, settled: dict[str, A
     x, v = (np.asfortranarray(settled["state"][name]) for name in ("positions", "velocities"))
     system = System(setting)
     energy, membrane = system.bendings[0].energy, system.membranes[0][0]
-    row = {"membrane gradient": milliseconds(lambda: membrane.gradient(x))}
-    row["gradient"] = milliseconds(lambda: energy.gradient(x))
+    row = {"membrane gradient": common.milliseconds(lambda: membrane.gradient(x))}
+    row["gradient"] = common.milliseconds(lambda: energy.gradient(x))
     if bending == "quadratic":
         other = energy.hessian(x)
-        row["hessian"] = milliseconds(lambda: other + energy.hessian(x))
+        row["hessian"] = common.milliseconds(lambda: other + energy.hessian(x))
     else:
-        row["hessian"] = milliseconds(lambda: energy.hessian(x, psd=False), repeats=3)
+        row["hessian"] = common.milliseconds(lambda: energy.hessian(x, psd=False), repeats=3)
     explicit = Integrator(system, "explicit", 0.25, 0.5, "constant")
     state = State(0.1, x, v, np.zeros_like(x))
-    row["explicit step"] = milliseconds(lambda: explicit.explicit_step(state, 1e-5))
+    row["explicit step"] = common.milliseconds(lambda: explicit.explicit_step(state, 1e-5))
     row["implicit step"] = implicit(setting, settled["state"], "exact" if bending == "hinge" else "constant")
     return row
 
@@ -100,7 +100,7 @@ def main() -> None:
                 )
                 said = "  ".join(f"{row} {ratio:6.1f}×" for row, ratio in ratios.items())
                 print(f"{problem:6} {mesh:9} {size:6}  {said}  hinge/membrane {fair:.2f}", flush=True)
-    write("table1", {"when": time.strftime("%Y-%m-%d"), "rows": table})
+    common.write("table1", {"when": time.strftime("%Y-%m-%d"), "rows": table})
     picture(table)
 
 
@@ -124,8 +124,8 @@ def picture(table: list[dict[str, Any]]) -> None:
         axis.set_title(f"{row}: hinge / quadratic")
         axis.set_xlabel("vertices")
     axes[0].legend(fontsize=7)
-    PICTURES.mkdir(parents=True, exist_ok=True)
-    figure.savefig(PICTURES / "table1.png", dpi=90)
+    common.PICTURES.mkdir(parents=True, exist_ok=True)
+    figure.savefig(common.PICTURES / "table1.png", dpi=90)
 
 
 if __name__ == "__main__":
