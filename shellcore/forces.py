@@ -14,6 +14,7 @@ import numpy as np
 
 from .errors import ShellError
 from .types import Floats
+from .vectors import components, dot
 
 
 class Force(Protocol):
@@ -60,11 +61,12 @@ class Wind:
 
     def resistance(self, t: float, x: Floats, v: Floats, area_normals: Floats) -> tuple[Floats, Floats, Floats]:
         """Drag as c ((w − v)·n) n: coefficients c [N·s/m], (n,), unit normals n and air w, each (n, 3)."""
-        area = np.sqrt(np.einsum("ij,ij->i", area_normals, area_normals))
-        normal = area_normals / np.maximum(area, 1e-300)[:, None]
+        along = components(area_normals)
+        area = np.sqrt(dot(along, along))
+        normal = along / np.maximum(area, 1e-300)
         air = self.at(t, x)
-        across = np.einsum("ij,ij->i", air - v, normal)
-        return 0.5 * self.density * self.drag * area * np.abs(across), normal, air
+        across = np.abs(dot(components(air - v), normal))
+        return (0.5 * self.density * self.drag) * area * across, normal.T, air
 
     def lift_force(self, t: float, x: Floats, v: Floats, area_normals: Floats) -> Floats:
         """Lift [N], (n, 3)."""

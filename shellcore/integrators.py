@@ -73,7 +73,7 @@ class StepPotential:
             value += part
             gradient += by_x
         if self._held is not None:
-            gradient[self._held] = 0.0
+            np.copyto(gradient, 0.0, where=self._held)
         return value, gradient
 
     def hessian(self, x: Floats) -> Hessian:

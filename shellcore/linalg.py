@@ -30,7 +30,7 @@ class Factor:
 
     def solve(self, right: Floats) -> Floats:
         """Solution for one (n,) or several (n, k) right-hand sides."""
-        solution: Floats = self._lu.solve(np.ascontiguousarray(right))
+        solution: Floats = self._lu.solve(right)
         return solution
 
     @property

@@ -231,8 +231,8 @@ class _Run:
         bounds = self.system.offsets
         return Frame(
             time=state.time,
-            positions=state.x.copy(),
-            velocities=state.v.copy(),
+            positions=np.array(state.x, order="C"),
+            velocities=np.array(state.v, order="C"),
             faces=self.system.faces,
             slices=[slice(int(a), int(b)) for a, b in pairwise(bounds)],
             source=np.arange(n),
@@ -263,7 +263,7 @@ def _restored(saved: dict[str, Any], system: System) -> State:
         raise ShellError(f"resume: time must be finite and not negative, not {moment}; is it the state of a frame?")
     arrays: list[Floats] = []
     for name in ("positions", "velocities", "accelerations"):
-        array = np.array(saved.get(name, ()), dtype=np.float64)
+        array = np.array(saved.get(name, ()), dtype=np.float64, order="F")
         if array.shape != shape or not np.isfinite(array).all():
             raise ShellError(f"resume: {name} must be finite with shape {shape}; is it a state of this scene?")
         arrays.append(array)

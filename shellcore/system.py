@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from .assembly import Hessian, scatter
+from .assembly import Hessian
 from .energies.base import Energy
 from .energies.cubic import Cubic
 from .energies.drag import NormalDrag
@@ -21,7 +21,7 @@ from .energies.fem import Fem
 from .energies.hinge import Hinge, hinge_weights
 from .energies.penalty import Penalty
 from .energies.pins import Attachments, SoftPins
-from .energies.pressure import Pressure, area_normals
+from .energies.pressure import AreaNormals, Pressure
 from .energies.quadratic import crouzeix_raviart, vertex_form
 from .energies.springs import AreaSprings, EdgeSprings, spring_constants
 from .energies.viscosity import AngleViscosity, StrainViscosity
@@ -30,6 +30,7 @@ from .scene import Scene
 from .shell import Shell
 from .stretch_cap import stretch_scale
 from .types import Bools, Floats, Ints, Sparse
+from .vectors import by_columns
 
 # Cubic energies of curved shells are unbounded below: steps that stretch an edge beyond this are refused.
 LARGEST_STRETCH = 0.2
@@ -87,12 +88,13 @@ class System:
         self.offsets = scene.offsets()
         self.vertex_count = n = int(self.offsets[-1])
         shells = scene.shells
-        self.start = np.concatenate([shell.start for shell in shells])
-        self.velocities = np.concatenate([shell.velocities for shell in shells])
+        self.start = by_columns(np.concatenate([shell.start for shell in shells]))
+        self.velocities = by_columns(np.concatenate([shell.velocities for shell in shells]))
         self.mass = np.concatenate([shell.mass for shell in shells])
+        self.weight = by_columns(self.mass[:, None] * scene.gravity)
         self.mass_damping = np.concatenate([shell.damping.mass * shell.mass for shell in shells])
         self.faces = np.concatenate([shell.faces + at for shell, at in zip(shells, self.offsets, strict=False)])
-        self._face_scatter = scatter(self.faces.T, n)
+        self.area_normals = AreaNormals(self.faces, n)
         self.membranes: list[list[Energy]] = []
         self.strain_fields: list[Fem] = []
         self.bendings: list[Bending] = []
@@ -161,7 +163,7 @@ class System:
         return Bending(cubic, hinge, cubic)
 
     def _free(self) -> Bools:
-        free = np.ones((self.vertex_count, 3), dtype=bool)
+        free = np.ones((self.vertex_count, 3), dtype=bool, order="F")
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for pin in shell.pins:
                 if pin.stiffness is None:
@@ -207,10 +209,6 @@ class System:
             return None
         return Attachments(np.concatenate(first), np.concatenate(second), np.concatenate(strength), self.vertex_count)
 
-    def area_normals(self, x: Floats) -> Floats:
-        """A third of the area-weighted normals of the faces round each vertex [m²], (n, 3)."""
-        return area_normals(x, self.faces, self._face_scatter)
-
     def elastic(self) -> list[Energy]:
         """Membrane and bending energies of every shell."""
         return [energy for group in self.membranes for energy in group] + [b.energy for b in self.bendings]
@@ -219,11 +217,12 @@ class System:
         """Terms of the step from t to t + h [s] that starts at x with velocities v."""
         energies: list[Energy] = []
         self._move_rest_angles(t + h)
-        tied = self._tied
-        ties = self._attachments(t)
-        if self._tied != tied:
-            self._ties = ties
-            self.version += 1
+        if self.scene.attachments:
+            tied = self._tied
+            ties = self._attachments(t)
+            if self._tied != tied:
+                self._ties = ties
+                self.version += 1
         if self._ties is not None:
             energies.append(self._ties)
         if self._soft:
@@ -253,7 +252,7 @@ class System:
                     self.version += 1
 
     def _soft_pins(self, t: float) -> SoftPins:
-        weights, pulls = np.zeros((self.vertex_count, 3)), np.zeros((self.vertex_count, 3))
+        weights, pulls = (np.zeros((self.vertex_count, 3), order="F") for _ in range(2))
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for pin in [p for p in shell.pins if p.stiffness is not None] + shell.slopes:
                 assert pin.stiffness is not None
@@ -265,7 +264,7 @@ class System:
 
     def targets(self, t: float, x: Floats) -> Floats:
         """Positions with every held component at its target for time t [s], (n, 3)."""
-        placed = x.copy()
+        placed = x.copy(order="K")
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for pin in shell.pins:
                 if pin.stiffness is None:
@@ -276,7 +275,7 @@ class System:
 
     def dead_force(self, t: float) -> Floats:
         """Gravity and loads [N], (n, 3), at time t [s]."""
-        force = self.mass[:, None] * self.scene.gravity
+        force = self.weight.copy(order="K")
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for load in shell.loads:
                 np.add.at(force, load.vertices + at, np.ascontiguousarray(load.at(t)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from meshes import bumpy, hemisphere, unstructured, v_beam
 
 import shellcore as sc
+from meshes import bumpy, hemisphere, unstructured, v_beam
 
 MATERIAL = sc.Material(stretch=2e4, poisson=0.3, bend=0.02, areal_density=0.5, thickness=1e-3)
 SHAPES = {

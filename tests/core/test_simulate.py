@@ -8,9 +8,9 @@ import types
 
 import numpy as np
 import pytest
-from meshes import bumpy, grid
 
 import shellcore as sc
+from meshes import bumpy, grid
 from shellcore.integrators import INTEGRATORS
 
 MATERIAL = sc.Material(stretch=60.0, poisson=0.3, bend=0.01, areal_density=0.2, thickness=1e-3)

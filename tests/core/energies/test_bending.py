@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from meshes import bumpy, equilateral, grid, hemisphere, icosphere, unstructured, v_beam
 from states import rotation, samples, single_hinge
 
+from meshes import bumpy, equilateral, grid, hemisphere, icosphere, unstructured, v_beam
 from shellcore.energies.cubic import Cubic
 from shellcore.energies.hinge import Hinge, hinge_angles, hinge_weights
 from shellcore.energies.quadratic import crouzeix_raviart, hinge_rows, vertex_form
