@@ -9,8 +9,7 @@ from meshes import bumpy, grid, hemisphere, icosphere
 from states import samples
 
 import shellcore as sc
-from shellcore.assembly import scatter
-from shellcore.energies.pressure import Pressure, area_normals
+from shellcore.energies.pressure import Pressure
 
 P = 2.5
 
@@ -36,8 +35,6 @@ def test_the_force_is_a_third_of_the_area_normals_at_every_vertex(sample):
     expected = thirds(sample.mesh, sample.x)
     force = -pressed(sample.mesh, sample.x).gradient(sample.x)
     assert force == pytest.approx(expected, abs=1e-13 * max(1.0, np.abs(expected).max()))
-    normals = area_normals(sample.x, sample.faces, scatter(sample.faces.T, len(sample.x)))
-    assert P * normals == pytest.approx(expected, abs=1e-13)
 
 
 def test_an_open_sheet_is_pushed_alike_wherever_it_is():
