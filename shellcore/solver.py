@@ -132,7 +132,9 @@ class Memory:
         """Steps and changes stacked, (k, n, 3) each: plain arrays for a saved state."""
         if not self._pairs:
             return np.zeros((0, 0, 3)), np.zeros((0, 0, 3))
-        return np.stack([s for s, _, _ in self._pairs]), np.stack([y for _, y, _ in self._pairs])
+        # One layout, whatever that of the pairs: sums of a resumed run must add in the same order.
+        steps, changes = (np.stack(part) for part in ([p[0] for p in self._pairs], [p[1] for p in self._pairs]))
+        return np.ascontiguousarray(steps), np.ascontiguousarray(changes)
 
 
 def quasi_newton(potential: Potential, x: Floats, tolerance: float, most: int, memory: Memory) -> Steps:
