@@ -15,6 +15,7 @@ from .frame import Fields, Frame
 from .integrators import Integrator, State
 from .scene import Scene, as_scene
 from .solver import Memory, Solution, newton, quasi_newton
+from .stretch_cap import STRAIN_LIMIT
 from .system import System
 from .types import Floats
 
@@ -22,9 +23,9 @@ from .types import Floats
 HALVINGS = 6
 # Default tolerance on the position error of a step, as a share of the scene's size.
 TOLERANCE = 1e-4
-MOST = {"quasi_newton": 400, "newton": 60}
-# Membrane over inertia at the size of an edge, A h²/(ρ e²), from which Newton is the cheaper road.
-STIFF = 2e3
+MOST = {"quasi_newton": 400, "newton": 200}
+# (Distance a membrane wave travels in a step / size of the sheet)², from which Newton is the cheaper road.
+STIFF = 40.0
 
 
 @dataclass
@@ -62,6 +63,7 @@ def progress(
     iterations: int | None = None,
     tolerance: float | None = None,
     resume: dict[str, Any] | None = None,
+    strain_limit: float | None = None,
 ) -> Iterator[Progress]:
     """The finer generator beneath `simulate`.
 
@@ -72,18 +74,26 @@ def progress(
       as it is (1 with "newton" is the semi-implicit step); `tolerance` [m]: stop when a step moves vertices less
       than this (root mean square), default 2e-4 of the scene's size.
     - `resume`: `state` of a frame of the same scene.
+    - `strain_limit`: flat sheets stiffer than they need to be are made just stiff enough to strain by this under their
+      loads; 0 keeps the material's stretch. Default: 0.1%, or 0 when a tolerance asks for accuracy. The stats say
+      what was used (`stretch_scales`).
     """
     scene = as_scene(scene)
-    for name, value in (("frames", frames), ("substeps", substeps)):
-        if int(value) != value or value < (0 if name == "frames" else 1):
-            raise ShellError(f"{name} must be a whole number above zero, not {value}")
+    for name, value, least in (("frames", frames, 0), ("substeps", substeps, 1), ("iterations", iterations, 1)):
+        if value is None and name == "iterations":
+            continue
+        if not (isinstance(value, (int, float, np.number)) and value >= least and value % 1 == 0):
+            raise ShellError(f"{name} must be a whole number, {least} or more, not {value!r}")
     if not (np.isfinite(fps) and fps > 0):
         raise ShellError(f"fps must be positive, not {fps}")
     if solver not in ("auto", "quasi_newton", "newton"):
         raise ShellError(f"solver={solver!r} is not known: choose 'auto', 'quasi_newton' or 'newton'")
     if tolerance is not None and not tolerance > 0:
         raise ShellError(f"tolerance must be positive, not {tolerance}")
-    run = _Run(scene, Integrator(System(scene), integrator, beta, gamma, jacobian), solver, iterations, tolerance)
+    if strain_limit is None:
+        strain_limit = STRAIN_LIMIT if tolerance is None else 0.0
+    system = System(scene, strain_limit)
+    run = _Run(scene, Integrator(system, integrator, beta, gamma, jacobian), solver, iterations, tolerance)
     return run.frames(int(frames), float(fps), int(substeps), resume)
 
 
@@ -104,19 +114,23 @@ class _Run:
 
     def frames(self, count: int, fps: float, substeps: int, resume: dict[str, Any] | None) -> Iterator[Progress]:
         state = self._start(1.0 / (fps * substeps)) if resume is None else _restored(resume, self.system)
-        first = round(state.time * fps)
         h = 1.0 / (fps * substeps)
+        # A state of a failed step may lie between frames, or between steps: the first step then ends on the next.
+        first, done = divmod(int(state.time / h + 1e-6), substeps)
         for index in range(first + 1, first + count + 1):
             self._reset_stats()
             began = time.perf_counter()
-            for substep in range(substeps):
-                for event in self._advance(state, h, index, HALVINGS):
+            for substep in range(done, substeps):
+                # Times are multiples of the step, not sums of it: no drift over a long run.
+                due = (index - 1) / fps + (substep + 1) * h
+                left = due - state.time
+                for event in self._advance(state, left if left < 0.999 * h else h, index, HALVINGS):
                     if isinstance(event, State):
                         state = event
                     else:
                         yield event
-                # Times are multiples of the step, not sums of it: no drift over a long run.
-                state.time = (index - 1) / fps + (substep + 1) * h
+                state.time = due
+            done = 0
             self.stats["seconds"] = time.perf_counter() - began
             yield Progress("frame", state.time, index, frame=self._frame(state))
 
@@ -171,8 +185,8 @@ class _Run:
         yield state
 
     def _solve(self, state: State, h: float, index: int) -> Generator[Progress, None, tuple[Solution, Memory]]:
-        potential, guess = self.integrator.begin(state, h)
         method = self._method(h)
+        potential, guess = self.integrator.begin(state, h, extrapolate=method == "quasi_newton")
         most = MOST[method] if self.iterations is None else self.iterations
         memory = Memory(*state.memory)
         if method == "newton":
@@ -182,12 +196,12 @@ class _Run:
         iteration = 0
         while True:
             try:
-                change = next(steps)
+                stage, change = next(steps)
             except StopIteration as end:
                 solution: Solution = end.value
                 break
             iteration += 1
-            yield Progress("solve", state.time, index, iteration, change)
+            yield Progress(stage, state.time, index, iteration, change)
         for name in ("iterations", "gradients", "products"):
             self.stats[name] += getattr(solution.counts, name)
         self.stats["solver"] = method
@@ -197,10 +211,11 @@ class _Run:
         if self.solver != "auto":
             return self.solver
         ratio = 0.0
-        for shell in self.scene.shells:
-            stretch = max(float(np.max(a)) for a in shell.material.stretch)
+        for shell, scale in zip(self.scene.shells, self.system.stretch_scales, strict=True):
+            stretch = scale * max(float(np.max(a)) for a in shell.material.stretch)
             density = float(np.min(shell.material.areal_density))
-            ratio = max(ratio, stretch * h * h / (density * float(shell.areas.mean())))
+            size = float(np.linalg.norm(np.ptp(shell.rest_positions, axis=0))) / np.sqrt(2.0)
+            ratio = max(ratio, stretch * h * h / (density * size * size))
         return "newton" if ratio > STIFF else "quasi_newton"
 
     def _reset_stats(self) -> None:
@@ -216,8 +231,8 @@ class _Run:
         bounds = self.system.offsets
         return Frame(
             time=state.time,
-            positions=state.x.copy(),
-            velocities=state.v.copy(),
+            positions=np.array(state.x, order="C"),
+            velocities=np.array(state.v, order="C"),
             faces=self.system.faces,
             slices=[slice(int(a), int(b)) for a, b in pairwise(bounds)],
             source=np.arange(n),
@@ -225,7 +240,8 @@ class _Run:
             birth=np.full(n, -np.inf),
             state=_saved(state),
             fields=Fields(self.system, state.x),
-            stats=self.stats | {"factorisations": self.integrator.factorisations},
+            stats=self.stats
+            | {"factorisations": self.integrator.factorisations, "stretch_scales": list(self.system.stretch_scales)},
         )
 
 
@@ -235,18 +251,21 @@ def _saved(state: State) -> dict[str, Any]:
         "positions": state.x.copy(),
         "velocities": state.v.copy(),
         "accelerations": state.a.copy(),
-        "memory_steps": state.memory[0],
-        "memory_changes": state.memory[1],
+        "memory_steps": state.memory[0].copy(),
+        "memory_changes": state.memory[1].copy(),
     }
 
 
 def _restored(saved: dict[str, Any], system: System) -> State:
     shape = (system.vertex_count, 3)
+    moment = float(saved.get("time", np.nan))
+    if not (np.isfinite(moment) and moment >= 0.0):
+        raise ShellError(f"resume: time must be finite and not negative, not {moment}; is it the state of a frame?")
     arrays: list[Floats] = []
     for name in ("positions", "velocities", "accelerations"):
-        array = np.array(saved.get(name, ()), dtype=np.float64)
+        array = np.array(saved.get(name, ()), dtype=np.float64, order="F")
         if array.shape != shape or not np.isfinite(array).all():
             raise ShellError(f"resume: {name} must be finite with shape {shape}; is it a state of this scene?")
         arrays.append(array)
     memory = tuple(np.array(saved.get(name, np.zeros((0, 0, 3)))) for name in ("memory_steps", "memory_changes"))
-    return State(float(saved["time"]), arrays[0], arrays[1], arrays[2], (memory[0], memory[1]))
+    return State(moment, arrays[0], arrays[1], arrays[2], (memory[0], memory[1]))

@@ -12,7 +12,7 @@ Both are generators that yield after every matrix product or gradient, so that a
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -21,6 +21,7 @@ import numpy as np
 from .assembly import Hessian
 from .linalg import conjugate_gradients
 from .types import Bools, Floats
+from .vectors import inner
 
 ARMIJO = 1e-4
 SMALLEST_STEP = 1e-8
@@ -36,9 +37,13 @@ SURE = 1e-3
 # A step that takes longer than this many iterations is let go at a few times the tolerance.
 LONG = 36
 LENIENCE = 4.0
-# Conjugate gradients: how far the residual falls in one Newton iteration, and at most how many products.
-FORCING = 0.05
+# Conjugate gradients: how far the residual falls in one Newton iteration, and at most how many products. A solve
+# that reaches the limit has left the constant matrix behind: the Hessian of the moment is factored in its place
+# (up to this many vertices: then a factorisation costs as much as the products it saves), and again when CG slows.
+FORCING = 0.1
 PRODUCTS = 60
+SLOW = 20
+FACTORED = 12_000
 
 
 class Potential(Protocol):
@@ -59,6 +64,9 @@ class Potential(Protocol):
     def precondition(self, residual: Floats) -> Floats:
         """(constant matrix)⁻¹ residual, (n, 3), zero where held."""
 
+    def factored(self, hessian: Hessian) -> Callable[[Floats], Floats]:
+        """hessian⁻¹ residual by a factorisation of its own."""
+
     def admissible(self, x: Floats, trial: Floats) -> bool:
         """Whether the step from x to trial stays where the model is valid."""
 
@@ -70,6 +78,7 @@ class Counts:
     iterations: int = 0
     gradients: int = 0
     products: int = 0
+    factorisations: int = 0
 
 
 @dataclass
@@ -83,8 +92,8 @@ class Solution:
     why: str = ""
 
 
-Steps = Generator[float, None, Solution]
-"""Yields the size of the last proposed step [m]."""
+Steps = Generator[tuple[str, float], None, Solution]
+"""Yields the stage ("solve", or "factor" before a long factorisation) and the size of the last proposed step [m]."""
 
 
 class Memory:
@@ -98,8 +107,8 @@ class Memory:
 
     def add(self, s: Floats, y: Floats) -> None:
         """Remember a pair, unless its curvature is not positive."""
-        curvature = float(np.vdot(s, y))
-        if curvature > 1e-10 * np.sqrt(float(np.vdot(s, s)) * float(np.vdot(y, y))):
+        curvature = inner(s, y)
+        if curvature > 1e-10 * np.sqrt(inner(s, s) * inner(y, y)):
             self._pairs.append((s, y, 1.0 / curvature))
 
     def direction(self, gradient: Floats, potential: Potential) -> Floats:
@@ -107,12 +116,12 @@ class Memory:
         q = gradient.copy()
         alphas = []
         for s, y, rho in reversed(self._pairs):
-            alpha = rho * float(np.vdot(s, q))
+            alpha = rho * inner(s, q)
             alphas.append(alpha)
             q -= alpha * y
         z = potential.precondition(q)
         for (s, y, rho), alpha in zip(self._pairs, reversed(alphas), strict=True):
-            z += (alpha - rho * float(np.vdot(y, z))) * s
+            z += (alpha - rho * inner(y, z)) * s
         return -z
 
     def clear(self) -> None:
@@ -136,11 +145,11 @@ def quasi_newton(potential: Potential, x: Floats, tolerance: float, most: int, m
     below = 0
     while counts.iterations < most:
         direction = memory.direction(gradient, potential)
-        slope = float(np.vdot(gradient, direction))
+        slope = inner(gradient, direction)
         if not slope < 0.0:
             memory.clear()
             direction = -potential.precondition(gradient)
-            slope = float(np.vdot(gradient, direction))
+            slope = inner(gradient, direction)
         change = rms(direction)
         if counts.iterations == LONG:
             tolerance *= LENIENCE
@@ -154,36 +163,30 @@ def quasi_newton(potential: Potential, x: Floats, tolerance: float, most: int, m
         memory.add(trial - x, trial_gradient - gradient)
         x, gradient = trial, trial_gradient
         counts.iterations += 1
-        yield change
+        yield "solve", change
     return Solution(x, change <= tolerance, change, counts, f"no convergence in {most} iterations")
 
 
-def newton(potential: Potential, x: Floats, tolerance: float, most: int, products: int = PRODUCTS) -> Steps:
+def newton(potential: Potential, x: Floats, tolerance: float, most: int) -> Steps:
     """Newton steps by preconditioned conjugate gradients; stops when a step is under `tolerance` [m]."""
     counts = Counts(gradients=1)
     value, gradient = potential.value_and_gradient(x)
     if not np.isfinite(value):
         return Solution(x, False, np.inf, counts, "the energy at the start of the step is not finite")
     change = np.inf
-    held = ~potential.free
+    precondition: Callable[[Floats], Floats] = potential.precondition
+    limit = PRODUCTS
     while counts.iterations < most:
         hessian = potential.hessian(x)
-
-        def product(p: Floats, hessian: Hessian = hessian) -> Floats:
-            image = hessian.product(p)
-            image[held] = 0.0
-            return image
-
-        solve = conjugate_gradients(product, -gradient, potential.precondition, FORCING, products)
-        while True:
-            try:
-                next(solve)
-            except StopIteration as end:
-                direction, spent = end.value
-                break
-            yield change
+        direction, spent = yield from _solved(potential, hessian, gradient, precondition, change)
         counts.products += spent
-        slope = float(np.vdot(gradient, direction))
+        if spent >= limit and len(x) <= FACTORED:
+            yield "factor", change
+            precondition, limit = potential.factored(hessian), SLOW
+            direction, spent = yield from _solved(potential, hessian, gradient, precondition, change)
+            counts.products += spent
+            counts.factorisations += 1
+        slope = inner(gradient, direction)
         change = rms(direction)
         if not slope < 0.0:
             return Solution(x, True, change, counts)
@@ -192,10 +195,35 @@ def newton(potential: Potential, x: Floats, tolerance: float, most: int, product
             return _stalled(potential, x, value, slope, change, counts)
         x, value, gradient = found
         counts.iterations += 1
-        yield change
+        yield "solve", change
         if change <= tolerance:
             return Solution(x, True, change, counts)
     return Solution(x, change <= tolerance, change, counts, f"no convergence in {most} iterations")
+
+
+def _solved(
+    potential: Potential,
+    hessian: Hessian,
+    gradient: Floats,
+    precondition: Callable[[Floats], Floats],
+    change: float,
+) -> Generator[tuple[str, float], None, tuple[Floats, int]]:
+    """Newton direction by conjugate gradients, and the products spent."""
+    held = ~potential.free
+
+    def product(p: Floats) -> Floats:
+        image = hessian.product(p)
+        image[held] = 0.0
+        return image
+
+    solve = conjugate_gradients(product, -gradient, precondition, FORCING, PRODUCTS)
+    while True:
+        try:
+            next(solve)
+        except StopIteration as end:
+            direction, spent = end.value
+            return direction, spent
+        yield "solve", change
 
 
 def line_search(
@@ -215,7 +243,7 @@ def line_search(
             counts.gradients += 1
             if trial_value <= value + ARMIJO * step * slope:
                 return trial, trial_value, gradient
-            if trial_value <= value + blur and abs(float(np.vdot(gradient, direction))) <= 0.9 * abs(slope):
+            if trial_value <= value + blur and abs(inner(gradient, direction)) <= 0.9 * abs(slope):
                 return trial, trial_value, gradient
         step *= 0.5
     return None
@@ -229,4 +257,4 @@ def _stalled(potential: Potential, x: Floats, value: float, slope: float, change
 
 def rms(field: Floats) -> float:
     """Root mean square length of vectors (n, 3)."""
-    return float(np.sqrt(np.vdot(field, field) / len(field)))
+    return float(np.sqrt(inner(field, field) / len(field)))

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from .assembly import Hessian, scatter
+from .assembly import Hessian
 from .energies.base import Energy
 from .energies.cubic import Cubic
 from .energies.drag import NormalDrag
@@ -21,14 +21,16 @@ from .energies.fem import Fem
 from .energies.hinge import Hinge, hinge_weights
 from .energies.penalty import Penalty
 from .energies.pins import Attachments, SoftPins
-from .energies.pressure import Pressure, area_normals
+from .energies.pressure import AreaNormals, Pressure
 from .energies.quadratic import crouzeix_raviart, vertex_form
 from .energies.springs import AreaSprings, EdgeSprings, spring_constants
 from .energies.viscosity import AngleViscosity, StrainViscosity
 from .errors import ShellError, ShellWarning, listed
 from .scene import Scene
 from .shell import Shell
+from .stretch_cap import stretch_scale
 from .types import Bools, Floats, Ints, Sparse
+from .vectors import by_columns
 
 # Cubic energies of curved shells are unbounded below: steps that stretch an edge beyond this are refused.
 LARGEST_STRETCH = 0.2
@@ -79,24 +81,28 @@ class StepTerms:
 class System:
     """All shells of a scene, stacked. Positions are (n, 3) throughout."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, strain_limit: float = 0.0) -> None:
         self.scene = scene
+        self.stretch_scales = [stretch_scale(scene, shell, strain_limit) for shell in scene.shells]
+        """Factor on each shell's membrane stiffness; below 1 where `strain_limit` let it be lowered."""
         self.offsets = scene.offsets()
         self.vertex_count = n = int(self.offsets[-1])
         shells = scene.shells
-        self.start = np.concatenate([shell.start for shell in shells])
-        self.velocities = np.concatenate([shell.velocities for shell in shells])
+        self.start = by_columns(np.concatenate([shell.start for shell in shells]))
+        self.velocities = by_columns(np.concatenate([shell.velocities for shell in shells]))
         self.mass = np.concatenate([shell.mass for shell in shells])
+        self.weight = by_columns(self.mass[:, None] * scene.gravity)
         self.mass_damping = np.concatenate([shell.damping.mass * shell.mass for shell in shells])
         self.faces = np.concatenate([shell.faces + at for shell, at in zip(shells, self.offsets, strict=False)])
-        self._face_scatter = scatter(self.faces.T, n)
+        self.area_normals = AreaNormals(self.faces, n)
         self.membranes: list[list[Energy]] = []
         self.strain_fields: list[Fem] = []
         self.bendings: list[Bending] = []
         self.viscosities: list[StrainViscosity | AngleViscosity] = []
+        self._angle_dampers: list[tuple[Shell, AngleViscosity]] = []
         self.pressures: list[tuple[Shell, Pressure]] = []
-        for shell, at in zip(shells, self.offsets, strict=False):
-            self._add_shell(shell, int(at))
+        for shell, at, scale in zip(shells, self.offsets, self.stretch_scales, strict=False):
+            self._add_shell(shell, int(at), scale)
         self.free = self._free()
         bounds = [slice(int(a), int(b)) for a, b in pairwise(self.offsets)]
         self.parts = [(part, bool(self.free[part].all())) for part in bounds]
@@ -109,9 +115,10 @@ class System:
         self.version = 0
         self._warn()
 
-    def _add_shell(self, shell: Shell, at: int) -> None:
+    def _add_shell(self, shell: Shell, at: int, scale: float) -> None:
         n, mesh, rest = self.vertex_count, shell.mesh, shell.rest_positions
-        moduli = shell.material.membrane_moduli(len(mesh.faces))
+        a11, a22, a12, a66 = shell.material.membrane_moduli(len(mesh.faces))
+        moduli = (scale * a11, scale * a22, scale * a12, scale * a66)
         fem = Fem(rest, mesh.faces, shell.axes, moduli, at, n)
         self.strain_fields.append(fem)
         if shell.membrane == "fem":
@@ -132,7 +139,9 @@ class System:
         if coefficients.any():
             weight = coefficients / np.maximum(hinge_weights(rest, mesh, np.ones(len(mesh.hinges))), 1e-300)
             constant = crouzeix_raviart(rest, mesh, weight, at, n).matrix
-            self.viscosities.append(AngleViscosity(bending.angles, coefficients, constant))
+            damper = AngleViscosity(bending.angles, coefficients, constant)
+            self.viscosities.append(damper)
+            self._angle_dampers.append((shell, damper))
         if shell.pressure is not None:
             self.pressures.append((shell, Pressure(mesh.faces + at, mesh.closed, n)))
 
@@ -154,7 +163,7 @@ class System:
         return Bending(cubic, hinge, cubic)
 
     def _free(self) -> Bools:
-        free = np.ones((self.vertex_count, 3), dtype=bool)
+        free = np.ones((self.vertex_count, 3), dtype=bool, order="F")
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for pin in shell.pins:
                 if pin.stiffness is None:
@@ -200,10 +209,6 @@ class System:
             return None
         return Attachments(np.concatenate(first), np.concatenate(second), np.concatenate(strength), self.vertex_count)
 
-    def area_normals(self, x: Floats) -> Floats:
-        """A third of the area-weighted normals of the faces round each vertex [m²], (n, 3)."""
-        return area_normals(x, self.faces, self._face_scatter)
-
     def elastic(self) -> list[Energy]:
         """Membrane and bending energies of every shell."""
         return [energy for group in self.membranes for energy in group] + [b.energy for b in self.bendings]
@@ -212,11 +217,12 @@ class System:
         """Terms of the step from t to t + h [s] that starts at x with velocities v."""
         energies: list[Energy] = []
         self._move_rest_angles(t + h)
-        tied = self._tied
-        ties = self._attachments(t)
-        if self._tied != tied:
-            self._ties = ties
-            self.version += 1
+        if self.scene.attachments:
+            tied = self._tied
+            ties = self._attachments(t)
+            if self._tied != tied:
+                self._ties = ties
+                self.version += 1
         if self._ties is not None:
             energies.append(self._ties)
         if self._soft:
@@ -228,6 +234,9 @@ class System:
         for viscosity in self.viscosities:
             viscosity.begin_step(x, h)
             energies.append(viscosity)
+        for shell, damper in self._angle_dampers:
+            if shell.rest_angles_move:
+                damper.flow(shell.rest_angles_at(t + h) - shell.rest_angles_at(max(t, 0.0)))
         for penalty in self.penalties:
             penalty.begin_step(t, h, x, v)
             energies.append(penalty)
@@ -243,7 +252,7 @@ class System:
                     self.version += 1
 
     def _soft_pins(self, t: float) -> SoftPins:
-        weights, pulls = np.zeros((self.vertex_count, 3)), np.zeros((self.vertex_count, 3))
+        weights, pulls = (np.zeros((self.vertex_count, 3), order="F") for _ in range(2))
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for pin in [p for p in shell.pins if p.stiffness is not None] + shell.slopes:
                 assert pin.stiffness is not None
@@ -255,7 +264,7 @@ class System:
 
     def targets(self, t: float, x: Floats) -> Floats:
         """Positions with every held component at its target for time t [s], (n, 3)."""
-        placed = x.copy()
+        placed = x.copy(order="K")
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for pin in shell.pins:
                 if pin.stiffness is None:
@@ -266,7 +275,7 @@ class System:
 
     def dead_force(self, t: float) -> Floats:
         """Gravity and loads [N], (n, 3), at time t [s]."""
-        force = self.mass[:, None] * self.scene.gravity
+        force = self.weight.copy(order="K")
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for load in shell.loads:
                 np.add.at(force, load.vertices + at, np.ascontiguousarray(load.at(t)))

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import meshes
 import numpy as np
 from scipy.integrate import solve_bvp
 from scipy.optimize import brentq
 from scipy.sparse import csr_matrix, diags
 from scipy.sparse.linalg import eigsh
 
+import meshes
 import shellcore as sc
 from shellcore.system import System
 

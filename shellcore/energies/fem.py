@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 
 from ..assembly import BlockPattern, Hessian, scalar_matrix
 from ..types import Floats, Ints, Sparse
-from ..vectors import dot
+from ..vectors import applied, components, dot, inner
 from .base import Energy, round_off_of_squares
 
 Moduli = tuple[Floats, Floats, Floats, Floats]
@@ -65,7 +65,7 @@ class Fem(Energy):
         """Images of the unit warp and weft vectors, components first, each (3, m)."""
         m = len(self.faces)
         both = np.empty((3, 2 * m))
-        for i, component in enumerate(np.ascontiguousarray(x.T)):
+        for i, component in enumerate(components(x)):
             both[i] = self._to_gradients @ component
         return both[:, :m], both[:, m:]
 
@@ -83,7 +83,7 @@ class Fem(Energy):
         e11, e22, e12 = green_strain(warp, weft)
         s11, s22, s12 = self.stress(e11, e22, e12)
         density = 0.5 * (s11 * e11 + s22 * e22) + s12 * e12
-        self._last_value = float(self.areas @ density)
+        self._last_value = inner(self.areas, density)
         return self._last_value, self.forces_of(warp, weft, s11, s22, s12)
 
     def round_off(self, x: Floats) -> float:
@@ -95,7 +95,7 @@ class Fem(Energy):
         first_piola = np.empty((3, 2 * m))
         first_piola[:, :m] = s11 * warp + s12 * weft
         first_piola[:, m:] = s12 * warp + s22 * weft
-        return np.stack([self._to_forces @ component for component in first_piola], axis=1)
+        return applied(self._to_forces, first_piola.T)
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Exact, or with compressive stress left out of the geometric part (then positive semidefinite)."""
