@@ -22,6 +22,7 @@ from .scene import Attach, Scene
 from .shell import Damping, Shell
 from .simulate import Progress, progress, simulate
 from .statics import equilibrium
+from .willmore import WillmoreFlow, willmore_flow
 
 __all__ = [
     "Attach",
@@ -36,9 +37,11 @@ __all__ = [
     "ShellWarning",
     "Sphere",
     "StepFailed",
+    "WillmoreFlow",
     "Wind",
     "axes_from_uv",
     "equilibrium",
     "progress",
     "simulate",
+    "willmore_flow",
 ]

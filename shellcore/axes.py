@@ -43,7 +43,7 @@ def face_axes(positions: Floats, faces: Ints, axes: Floats | None) -> Floats:
 
 
 def projected_axes(positions: Floats, faces: Ints, coordinate: int) -> Floats:
-    """A global axis (0: x, 1: y, 2: z) projected into each face, unit, (m, 3); the next where it is nearly normal."""
+    """A global axis (0: x, 1: y, 2: z) projected into each face, unit, (m, 3); where nearly normal, the next one."""
     normals = unit_normals(positions, faces)
     first, second = (np.broadcast_to(np.eye(3)[(coordinate + k) % 3], normals.shape) for k in range(2))
     in_plane = _project(first, normals)

@@ -32,7 +32,8 @@ DIRECTIONS = np.arange(6) * np.pi / 6
 # Rings of vertices that a patch reaches beyond its own hinges: fewer and the weights scatter, more and a change of
 # material is blurred.
 RINGS = 3
-# Rounds of relaxing, and reweightings in each; then the same on the two axes of the material alone.
+# Rounds of relaxing, and reweightings in each; then the same on the two axes of the material alone. Stopping early is
+# what keeps weights smooth: the patches settle in a few rounds, more would only chase details within them.
 ROUNDS, REWEIGHTINGS, AXIS_ROUNDS = 4, 6, 1
 # Exponent of each reweighting. Plain expectation maximisation (1) converges slowly; below 2 it stays stable.
 OVERRELAXATION = 1.5
@@ -54,16 +55,21 @@ def fitted_rigidities(
     """
     sheet = _Sheet.of(unfolding, vertex_count, frame, warp)
     targets = sheet.targets(moduli)
+    # All relative to the material's mean rigidity at the edge. Where soft joins stiff a sheet rightly bends more on the
+    # soft side; the fit must correct the mesh, not that.
+    mean = 3 * targets.mean(axis=1) / (sheet.share * unfolding.area)
+    mean = np.where(mean > 0, mean, 1.0)
+    targets, plain = targets / mean[:, None], plain / mean
     directional = np.ptp(targets, axis=1) > 1e-9 * targets.max(axis=1)
     stages = [(targets, sheet.cylinders(), np.ones(len(plain), dtype=bool))] * ROUNDS
     if directional.any():
-        # Where a mesh cannot have the stiffness of every direction, warp and weft come first: these are measured.
-        stages += [(sheet.axis_targets(moduli), sheet.axis_cylinders(), directional)] * AXIS_ROUNDS
+        # Where a mesh cannot have the stiffness of every direction, warp and weft come first: they are what is known.
+        stages += [(sheet.axis_targets(moduli) / mean[:, None], sheet.axis_cylinders(), directional)] * AXIS_ROUNDS
     rigidity = plain
     for target, cylinders, fitted in stages:
         angles = np.einsum("ek,ekd->ed", sheet.relaxed(rigidity), cylinders)
         rigidity = _reweighted(sheet, rigidity, sheet.per_rigidity[:, None] * angles**2, target, fitted, plain)
-    return rigidity
+    return mean * rigidity
 
 
 def _reweighted(sheet: _Sheet, rigidity: Floats, cost: Floats, target: Floats, fitted: Bools, plain: Floats) -> Floats:

@@ -148,8 +148,23 @@ class Integrator:
 
         factor = self._factored(terms, inertia, damping, membrane, bending, h)
         potential = StepPotential(system, terms, inertia, centre, energies, hessian_parts, factor)
-        guess = np.where(system.free, centre + terms.force / inertia[:, None], terms.targets)
-        return potential, guess
+        return potential, np.where(system.free, self._guess(state, centre, terms.force, inertia, h), terms.targets)
+
+    def _guess(self, state: State, centre: Floats, force: Floats, inertia: Floats, h: float) -> Floats:
+        """Where the search starts: midway between free flight and going on with the last acceleration.
+
+        Free flight ignores what holds the sheet, the last acceleration what lets it go; midway a solve of the
+        reference sheet starts with half the error of either. A shell that nothing holds keeps free flight's
+        mean: its momentum is then right however early the solve ends.
+        """
+        flight = centre + force / inertia[:, None]
+        onward = state.x + h * state.v + (h * h) * state.a
+        guess = 0.5 * (flight + onward)
+        for part, loose in self.system.parts:
+            if loose:
+                mass = self.system.mass[part, None]
+                guess[part] += (mass * (flight[part] - guess[part])).sum(axis=0) / mass.sum()
+        return guess
 
     def _mass_damping(self, state: State, centre: Floats, h: float) -> list[Energy]:
         """Rayleigh's mass part −α₁ M v at the end of the step; v is affine in x in every scheme."""

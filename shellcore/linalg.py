@@ -33,6 +33,11 @@ class Factor:
         return solution
 
     @property
+    def fill(self) -> int:
+        """How many numbers both factors store: the work of a solve, and a measure of that of the factorisation."""
+        return int(self._lu.nnz)
+
+    @property
     def negative_pivots(self) -> int:
         """How many eigenvalues of the matrix are negative."""
         return int((self._lu.U.diagonal() < 0).sum())

@@ -21,7 +21,7 @@ from .types import Floats
 # A step that does not converge is halved at most this often.
 HALVINGS = 6
 # Default tolerance on the position error of a step, as a share of the scene's size.
-TOLERANCE = 2e-4
+TOLERANCE = 1e-4
 MOST = {"quasi_newton": 400, "newton": 60}
 # Membrane over inertia at the size of an edge, A h²/(ρ e²), from which Newton is the cheaper road.
 STIFF = 2e3

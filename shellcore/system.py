@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -97,6 +98,9 @@ class System:
         for shell, at in zip(shells, self.offsets, strict=False):
             self._add_shell(shell, int(at))
         self.free = self._free()
+        bounds = [slice(int(a), int(b)) for a, b in pairwise(self.offsets)]
+        self.parts = [(part, bool(self.free[part].all())) for part in bounds]
+        """Vertices of each shell, and whether nothing holds them exactly."""
         self._soft = any(pin.stiffness is not None for s in shells for pin in s.pins) or any(s.slopes for s in shells)
         half = [np.full(len(s.rest_positions), 0.5 * float(np.mean(s.material.thickness))) for s in shells]
         self.penalties = [Penalty(collider, self.mass, np.concatenate(half)) for collider in scene.colliders]

@@ -1,8 +1,7 @@
 """Every edge with its two triangles laid flat: the frame in which hinges are measured.
 
 In the edge's own frame t runs along it from its lower vertex, n to the left, square to t. At the boundary the one
-triangle is mirrored, as if the sheet went on: what stands there is no hinge, but it completes the neighbourhood of
-those that are.
+triangle is mirrored, as if the sheet went on: no hinge stands there, but those near it see a whole neighbourhood.
 """
 
 from __future__ import annotations

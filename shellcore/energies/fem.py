@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 
 from ..assembly import BlockPattern, Hessian, scalar_matrix
 from ..types import Floats, Ints, Sparse
+from ..vectors import dot
 from .base import Energy, round_off_of_squares
 
 Moduli = tuple[Floats, Floats, Floats, Floats]
@@ -60,22 +61,16 @@ class Fem(Energy):
         self._total_stiffness = float(self.areas @ (moduli[0] + moduli[1]))
 
     def deformation(self, x: Floats) -> tuple[Floats, Floats]:
-        """Images of the unit warp and weft vectors, each (m, 3)."""
-        both = self._to_gradients @ x
+        """Images of the unit warp and weft vectors, components first, each (3, m)."""
         m = len(self.faces)
-        return both[:m], both[m:]
+        both = np.empty((3, 2 * m))
+        for i, component in enumerate(np.ascontiguousarray(x.T)):
+            both[i] = self._to_gradients @ component
+        return both[:, :m], both[:, m:]
 
     def strain(self, x: Floats) -> tuple[Floats, Floats, Floats]:
         """Green strain E11, E22, E12 (tensor shear), each (m,)."""
-        return self._strain(*self.deformation(x))
-
-    @staticmethod
-    def _strain(warp: Floats, weft: Floats) -> tuple[Floats, Floats, Floats]:
-        return (
-            0.5 * np.einsum("ij,ij->i", warp, warp) - 0.5,
-            0.5 * np.einsum("ij,ij->i", weft, weft) - 0.5,
-            0.5 * np.einsum("ij,ij->i", warp, weft),
-        )
+        return green_strain(*self.deformation(x))
 
     def stress(self, e11: Floats, e22: Floats, e12: Floats) -> tuple[Floats, Floats, Floats]:
         """Second Piola stress resultants S11, S22, S12 [N/m], each (m,)."""
@@ -84,7 +79,7 @@ class Fem(Energy):
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         warp, weft = self.deformation(x)
-        e11, e22, e12 = self._strain(warp, weft)
+        e11, e22, e12 = green_strain(warp, weft)
         s11, s22, s12 = self.stress(e11, e22, e12)
         density = 0.5 * (s11 * e11 + s22 * e22) + s12 * e12
         self._last_value = float(self.areas @ density)
@@ -96,17 +91,15 @@ class Fem(Energy):
     def forces_of(self, warp: Floats, weft: Floats, s11: Floats, s22: Floats, s12: Floats) -> Floats:
         """Gradient [N], (n, 3), of a stress state: ∑ area ∇hat · (F S)."""
         m = len(self.faces)
-        first_piola = np.empty((2 * m, 3))
-        s12 = s12[:, None]
-        np.add(s11[:, None] * warp, s12 * weft, out=first_piola[:m])
-        np.add(s12 * warp, s22[:, None] * weft, out=first_piola[m:])
-        forces: Floats = self._to_forces @ first_piola
-        return forces
+        first_piola = np.empty((3, 2 * m))
+        first_piola[:, :m] = s11 * warp + s12 * weft
+        first_piola[:, m:] = s12 * warp + s22 * weft
+        return np.stack([self._to_forces @ component for component in first_piola], axis=1)
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Exact, or with compressive stress left out of the geometric part (then positive semidefinite)."""
         warp, weft = self.deformation(x)
-        s11, s22, s12 = self.stress(*self._strain(warp, weft))
+        s11, s22, s12 = self.stress(*green_strain(warp, weft))
         if psd:
             s11, s22, s12 = positive_part(s11, s22, s12)
         return Hessian(self.vertex_count, blocks=[self.tangent(warp, weft, self.moduli, (s11, s22, s12))])
@@ -115,6 +108,7 @@ class Fem(Energy):
         """Block matrix ∑ area ∇hatᵢ·K·∇hatⱼ with K = ∂(F S)/∂F for tangent moduli and stress."""
         a11, a22, a12, a66 = (a[:, None, None] for a in moduli)
         s11, s22, s12 = (s[:, None, None] * np.eye(3) for s in stress)
+        warp, weft = np.ascontiguousarray(warp.T), np.ascontiguousarray(weft.T)
         outer_11 = warp[:, :, None] * warp[:, None, :]
         outer_22 = weft[:, :, None] * weft[:, None, :]
         outer_12 = warp[:, :, None] * weft[:, None, :]
@@ -145,6 +139,11 @@ class Fem(Energy):
         rows, columns = np.repeat(self.faces, 3, axis=1), np.tile(self.faces, (1, 3))
         # Half of the sum: a displacement in a given direction meets either the tensile or the shear modulus.
         return scalar_matrix(rows, columns, 0.5 * (warp_part + weft_part), self.vertex_count)
+
+
+def green_strain(warp: Floats, weft: Floats) -> tuple[Floats, Floats, Floats]:
+    """E11, E22, E12, each (m,), from the images of the unit warp and weft vectors, each (3, m)."""
+    return 0.5 * dot(warp, warp) - 0.5, 0.5 * dot(weft, weft) - 0.5, 0.5 * dot(warp, weft)
 
 
 def positive_part(s11: Floats, s22: Floats, s12: Floats) -> tuple[Floats, Floats, Floats]:

@@ -18,6 +18,7 @@ from ..assembly import BlockPattern, Hessian, scatter
 from ..errors import ShellError
 from ..mesh import Topology
 from ..types import Floats, Ints, Sparse
+from ..vectors import cross, dot, skew
 from .base import Energy, round_off_of_squares
 
 
@@ -91,8 +92,9 @@ class Hinge(Energy):
         self.weights = weights
         self.hinges = mesh.hinges + offset
         self.faces = mesh.faces + offset
-        self._face_hinges = mesh.face_hinges  # -1 picks the zero appended to the hinge arrays
         self._left, self._right = np.ascontiguousarray(mesh.hinge_faces.T)
+        self._ends = [np.ascontiguousarray(self.hinges[:, j]) for j in range(2)]
+        self._edges_of_face = [np.ascontiguousarray(mesh.face_hinges[:, j]) for j in range(3)]
         self._corners = [np.ascontiguousarray(self.faces[:, j]) for j in range(3)]
         self._scatter = scatter(self.faces.T, n)
         self._pattern: BlockPattern | None = None
@@ -118,21 +120,22 @@ class Hinge(Energy):
     def _measure(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats, list[Floats]]:
         """cos θ, sin θ, edge lengths of hinges; normals over squared length (3, m) and corner dot products of faces.
 
-        Components come first, (3, ·): contiguous rows are 1.5 times faster than (·, 3) here.
+        Components come first, (3, ·): contiguous rows are 1.5 times faster than (·, 3) here, and `take` along them
+        3 times faster than indexing.
         """
         xt = np.ascontiguousarray(x.T)
-        a, b, c = (xt[:, corner] for corner in self._corners)
+        a, b, c = (xt.take(corner, axis=1) for corner in self._corners)
         ab, bc, ca = b - a, c - b, a - c
-        normal = cross(ab, -ca)
-        squared = dot(normal, normal)
-        unit = normal / np.sqrt(squared)
-        edge = xt[:, self.hinges[:, 1]] - xt[:, self.hinges[:, 0]]
+        normal = cross(ca, ab)
+        per_length = 1.0 / np.sqrt(dot(normal, normal))
+        unit = normal * per_length
+        edge = xt.take(self._ends[1], axis=1) - xt.take(self._ends[0], axis=1)
         length = np.sqrt(dot(edge, edge))
-        left, right = unit[:, self._left], unit[:, self._right]
+        left, right = unit.take(self._left, axis=1), unit.take(self._right, axis=1)
         cosine = dot(left, right)
         sine = dot(cross(right, left), edge) / length
         dots = [-dot(ca, ab), -dot(ab, bc), -dot(bc, ca)]
-        return cosine, sine, length, normal / squared, dots
+        return cosine, sine, length, unit * per_length, dots
 
     def _energy_and_moment(self, cosine: Floats, sine: Floats) -> tuple[float, Floats]:
         """Energy [J] and ∂E/∂θ [N·m], (h,)."""
@@ -154,14 +157,15 @@ class Hinge(Energy):
         the (negative) share of the altitude's foot; with r = m/l both come out as below.
         """
         ratio = np.append(moment / length, 0.0)
-        r0, r1, r2 = (ratio[self._face_hinges[:, j]] for j in range(3))
+        # -1, a boundary edge, picks the zero appended.
+        r0, r1, r2 = (ratio.take(edges, mode="wrap") for edges in self._edges_of_face)
         d0, d1, d2 = dots
         push = np.empty((3, 3, len(d0)))
         push[:, 0] = normals * ((r0 - r2) * d1 + (r0 - r1) * d2)
         push[:, 1] = normals * ((r1 - r0) * d2 + (r1 - r2) * d0)
         push[:, 2] = normals * ((r2 - r1) * d0 + (r2 - r0) * d1)
-        forces: Floats = self._scatter @ push.reshape(3, -1).T
-        return forces
+        # One product a component: three times as fast as one product with three columns.
+        return np.stack([self._scatter @ component for component in push.reshape(3, -1)], axis=1)
 
     def angle_gradients(self, x: Floats) -> Floats:
         """∂θ/∂x [rad/m] at each hinge's four vertices, shape (h, 4, 3)."""
@@ -203,21 +207,6 @@ class Hinge(Energy):
     def stiffness(self) -> Sparse | None:
         """None: its constant stand-in is the cubic model's, which the shell adds (see `shell.py`)."""
         return None
-
-
-def dot(u: Floats, v: Floats) -> Floats:
-    """Dot products of component-first vectors (3, k)."""
-    product: Floats = u[0] * v[0] + u[1] * v[1] + u[2] * v[2]
-    return product
-
-
-def cross(u: Floats, v: Floats) -> Floats:
-    """Cross products of component-first vectors (3, k)."""
-    result = np.empty_like(u)
-    result[0] = u[1] * v[2] - u[2] * v[1]
-    result[1] = u[2] * v[0] - u[0] * v[2]
-    result[2] = u[0] * v[1] - u[1] * v[0]
-    return result
 
 
 def _apex_gradient(a: Floats, b: Floats, c: Floats) -> tuple[Floats, Floats]:
@@ -280,11 +269,3 @@ def _face_jacobian(a: Floats, b: Floats, c: Floats) -> Floats:
         jacobian[:, 1, j] = -share * q_by[j] - turn
         jacobian[:, 2, j] = q_by[j]
     return jacobian
-
-
-def skew(v: Floats) -> Floats:
-    """Matrices (k, 3, 3) with skew(v) w = v × w."""
-    zero = np.zeros(len(v))
-    x, y, z = v.T
-    rows: Floats = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=1)
-    return rows.reshape(-1, 3, 3)

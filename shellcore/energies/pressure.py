@@ -11,8 +11,8 @@ import numpy as np
 
 from ..assembly import BlockPattern, Hessian, scatter
 from ..types import Floats, Ints, Sparse
+from ..vectors import skew
 from .base import Energy
-from .hinge import skew
 
 
 def area_normals(x: Floats, faces: Ints, to_vertices: Sparse) -> Floats:

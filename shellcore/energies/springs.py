@@ -16,9 +16,9 @@ from scipy.sparse import csr_matrix
 from ..assembly import BlockPattern, Hessian, scalar_matrix, scatter
 from ..mesh import Topology
 from ..types import Floats, Sparse
+from ..vectors import skew
 from .base import Energy
 from .fem import Moduli
-from .hinge import skew
 
 
 class EdgeSprings(Energy):

@@ -16,7 +16,7 @@ import numpy as np
 from ..assembly import Hessian
 from ..types import Floats, Sparse
 from .base import Energy
-from .fem import Fem, positive_part
+from .fem import Fem, green_strain, positive_part
 from .hinge import Hinge
 
 
@@ -34,7 +34,7 @@ class StrainViscosity(Energy):
         self._rate = self.coefficient / h
 
     def _change(self, warp: Floats, weft: Floats) -> tuple[Floats, Floats, Floats]:
-        e11, e22, e12 = self.membrane._strain(warp, weft)
+        e11, e22, e12 = green_strain(warp, weft)
         s11, s22, s12 = self._strain
         return e11 - s11, e22 - s22, e12 - s12
 
