@@ -168,6 +168,9 @@ class Job:
                         f"{info.object}: settings or mesh changed since the bake stopped at frame {info.last_frame}: "
                         "press Bake to start again, or Continue from Frame to keep what is there"
                     )
+            if all(sidecar.read(target.paths.part_sidecar).samples <= 1 for target in store.targets):
+                store.open(keep=1)
+                return None, start
             solver_state, frame, mark = state.load(store.targets[0].paths.state)
             if mark != store.fingerprint:
                 raise UserError("the saved state belongs to another bake: press Bake to start again")

@@ -77,12 +77,12 @@ def _link(obj: Any, depsgraph: Any, sampler: Sampler, scale: float) -> Link:
     matrix = sampler.track(lambda graph: matrix_of(evaluated(name, graph)), depsgraph)
     start = to_world(arrays.positions, matrix.now, scale)
     rest = _rest_positions(obj, depsgraph, start, matrix.now, scale)
-    axes, strength = face_axes(found, mesh, arrays, rest, matrix.now)
+    axes, strength = face_axes(obj, mesh, arrays, rest, matrix.now)
     try:
         shell = sc.Shell(
             rest,
             arrays.faces,
-            weighted(found, mesh, arrays, strength),
+            weighted(obj, mesh, arrays, strength),
             bending=settings.bending,
             membrane=settings.membrane,
             axes=axes,
@@ -101,7 +101,7 @@ def _link(obj: Any, depsgraph: Any, sampler: Sampler, scale: float) -> Link:
         )
     except sc.ShellError as error:
         raise located(error, name, arrays) from None
-    _pin(found, mesh, shell, sampler, depsgraph, scale)
+    _pin(obj, mesh, shell, sampler, depsgraph, scale)
     return Link(name, compat.session_uid(obj), shell, arrays, matrix, scale)
 
 
@@ -143,11 +143,11 @@ def _rest_positions(obj: Any, depsgraph: Any, start: Any, matrix: Any, scale: fl
     return rest
 
 
-def _pin(found: Any, mesh: Any, shell: sc.Shell, sampler: Sampler, depsgraph: Any, scale: float) -> None:
-    settings, name = found.thin_shell, found.name
+def _pin(obj: Any, mesh: Any, shell: sc.Shell, sampler: Sampler, depsgraph: Any, scale: float) -> None:
+    settings, name = obj.thin_shell, obj.name
     if not settings.pin_group:
         return
-    weights = group_weights(found, mesh, settings.pin_group)
+    weights = group_weights(obj, mesh, settings.pin_group)
     if weights is None:
         raise UserError(
             f"{name}: there is no vertex group '{settings.pin_group}' to pin: choose one in Shape or clear the field",

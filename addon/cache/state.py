@@ -19,11 +19,14 @@ def save(path: Path, state: dict[str, Any], frame: int, fingerprint: str) -> Non
     for name, array in arrays.items():
         if array.dtype.kind not in "fiub":
             raise CacheError(f"{name} cannot be saved: it is {array.dtype}, not numbers")
+    # In memory first: a zip that meets a full disk halfway complains again when Python clears it away.
+    packed = io.BytesIO()
+    np.savez(packed, frame=np.int64(frame), fingerprint=np.frombuffer(fingerprint.encode(), np.uint8), **arrays)
     temporary = path.with_name(path.name + ".new")
     file = create(temporary)
     try:
         with file:
-            np.savez(file, frame=np.int64(frame), fingerprint=np.frombuffer(fingerprint.encode(), np.uint8), **arrays)
+            file.write(packed.getbuffer())
             sync(file)
     except OSError as error:
         raise CacheError(f"{temporary.name} cannot be written: {reason(error)}") from None

@@ -2,6 +2,8 @@
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
+from ...shellcore.simulate import TOLERANCE
+
 BENDING = [
     ("cubic", "Cubic", "Cubic Shells: fast, for flat and curved rest shapes. The default"),
     ("hinge", "Hinge", "Discrete Shells: exact angles at every fold, slower; sharp creases and strong curl"),
@@ -63,7 +65,7 @@ TABLE = {
     "tolerance": FloatProperty(
         name="Tolerance",
         description="Position error allowed in a step, as a share of the scene's size. Smaller: more exact, slower",
-        default=2e-4,
+        default=TOLERANCE,
         min=1e-8,
         max=0.05,
         precision=6,
