@@ -61,7 +61,7 @@ def bumpy_sphere(seed: int = 0) -> Mesh:
     return points * (1 + 0.05 * noise)[:, None], faces
 
 
-def measure(name: str, mesh: Mesh, repeats: int = 3) -> tuple[dict[str, Any], WillmoreFlow]:
+def measure(name: str, mesh: Mesh, repeats: int = 5) -> tuple[dict[str, Any], WillmoreFlow]:
     """Times of flow and factorisation in one run (the least of `repeats` each), and what the flow did."""
     factor, flow_time = np.inf, np.inf
     for _ in range(repeats):

@@ -19,7 +19,7 @@ from .assembly import Hessian
 from .energies.base import Energy
 from .energies.pins import SoftPins
 from .errors import ShellError
-from .linalg import CoordinateFactor
+from .linalg import CoordinateFactor, Factor
 from .system import StepTerms, System
 from .types import Bools, Floats, Sparse
 
@@ -84,6 +84,17 @@ class StepPotential:
 
     def precondition(self, residual: Floats) -> Floats:
         return self._factor.solve(residual)
+
+    def factored(self, hessian: Hessian) -> Callable[[Floats], Floats]:
+        rows = np.flatnonzero(self.free.ravel())
+        factor = Factor(hessian.matrix().tocsc()[rows][:, rows])
+
+        def solve(residual: Floats) -> Floats:
+            solution = np.zeros(residual.size)
+            solution[rows] = factor.solve(residual.ravel()[rows])
+            return solution.reshape(residual.shape)
+
+        return solve
 
     def admissible(self, x: Floats, trial: Floats) -> bool:
         return self._system.admissible(x, trial)
@@ -155,11 +166,14 @@ class Integrator:
 
         Free flight ignores what holds the sheet, the last acceleration what lets it go; midway a solve of the
         reference sheet starts with half the error of either. A shell that nothing holds keeps free flight's
-        mean: its momentum is then right however early the solve ends.
+        mean: its momentum is then right however early the solve ends. Newmark starts from free flight: its
+        accelerations carry noise that the extrapolation would feed back.
         """
-        flight = centre + force / inertia[:, None]
+        flight: Floats = centre + force / inertia[:, None]
+        if self.name == "newmark":
+            return flight
         onward = state.x + h * state.v + (h * h) * state.a
-        guess = 0.5 * (flight + onward)
+        guess: Floats = 0.5 * (flight + onward)
         for part, loose in self.system.parts:
             if loose:
                 mass = self.system.mass[part, None]

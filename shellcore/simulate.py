@@ -15,6 +15,7 @@ from .frame import Fields, Frame
 from .integrators import Integrator, State
 from .scene import Scene, as_scene
 from .solver import Memory, Solution, newton, quasi_newton
+from .stretch_cap import STRAIN_LIMIT
 from .system import System
 from .types import Floats
 
@@ -22,9 +23,9 @@ from .types import Floats
 HALVINGS = 6
 # Default tolerance on the position error of a step, as a share of the scene's size.
 TOLERANCE = 1e-4
-MOST = {"quasi_newton": 400, "newton": 60}
-# Membrane over inertia at the size of an edge, A h²/(ρ e²), from which Newton is the cheaper road.
-STIFF = 2e3
+MOST = {"quasi_newton": 400, "newton": 200}
+# (Distance a membrane wave travels in a step / size of the sheet)², from which Newton is the cheaper road.
+STIFF = 40.0
 
 
 @dataclass
@@ -62,6 +63,7 @@ def progress(
     iterations: int | None = None,
     tolerance: float | None = None,
     resume: dict[str, Any] | None = None,
+    strain_limit: float | None = None,
 ) -> Iterator[Progress]:
     """The finer generator beneath `simulate`.
 
@@ -72,6 +74,9 @@ def progress(
       as it is (1 with "newton" is the semi-implicit step); `tolerance` [m]: stop when a step moves vertices less
       than this (root mean square), default 2e-4 of the scene's size.
     - `resume`: `state` of a frame of the same scene.
+    - `strain_limit`: flat sheets stiffer than they need to be are made just stiff enough to strain by this under their
+      loads; 0 keeps the material's stretch. Default: 0.1%, or 0 when a tolerance asks for accuracy. The stats say
+      what was used (`stretch_scales`).
     """
     scene = as_scene(scene)
     for name, value in (("frames", frames), ("substeps", substeps)):
@@ -83,7 +88,10 @@ def progress(
         raise ShellError(f"solver={solver!r} is not known: choose 'auto', 'quasi_newton' or 'newton'")
     if tolerance is not None and not tolerance > 0:
         raise ShellError(f"tolerance must be positive, not {tolerance}")
-    run = _Run(scene, Integrator(System(scene), integrator, beta, gamma, jacobian), solver, iterations, tolerance)
+    if strain_limit is None:
+        strain_limit = STRAIN_LIMIT if tolerance is None else 0.0
+    system = System(scene, strain_limit)
+    run = _Run(scene, Integrator(system, integrator, beta, gamma, jacobian), solver, iterations, tolerance)
     return run.frames(int(frames), float(fps), int(substeps), resume)
 
 
@@ -182,12 +190,12 @@ class _Run:
         iteration = 0
         while True:
             try:
-                change = next(steps)
+                stage, change = next(steps)
             except StopIteration as end:
                 solution: Solution = end.value
                 break
             iteration += 1
-            yield Progress("solve", state.time, index, iteration, change)
+            yield Progress(stage, state.time, index, iteration, change)
         for name in ("iterations", "gradients", "products"):
             self.stats[name] += getattr(solution.counts, name)
         self.stats["solver"] = method
@@ -197,10 +205,11 @@ class _Run:
         if self.solver != "auto":
             return self.solver
         ratio = 0.0
-        for shell in self.scene.shells:
-            stretch = max(float(np.max(a)) for a in shell.material.stretch)
+        for shell, scale in zip(self.scene.shells, self.system.stretch_scales, strict=True):
+            stretch = scale * max(float(np.max(a)) for a in shell.material.stretch)
             density = float(np.min(shell.material.areal_density))
-            ratio = max(ratio, stretch * h * h / (density * float(shell.areas.mean())))
+            size = float(np.linalg.norm(np.ptp(shell.rest_positions, axis=0))) / np.sqrt(2.0)
+            ratio = max(ratio, stretch * h * h / (density * size * size))
         return "newton" if ratio > STIFF else "quasi_newton"
 
     def _reset_stats(self) -> None:
@@ -225,7 +234,8 @@ class _Run:
             birth=np.full(n, -np.inf),
             state=_saved(state),
             fields=Fields(self.system, state.x),
-            stats=self.stats | {"factorisations": self.integrator.factorisations},
+            stats=self.stats
+            | {"factorisations": self.integrator.factorisations, "stretch_scales": list(self.system.stretch_scales)},
         )
 
 

@@ -12,7 +12,7 @@ Both are generators that yield after every matrix product or gradient, so that a
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -36,9 +36,13 @@ SURE = 1e-3
 # A step that takes longer than this many iterations is let go at a few times the tolerance.
 LONG = 36
 LENIENCE = 4.0
-# Conjugate gradients: how far the residual falls in one Newton iteration, and at most how many products.
-FORCING = 0.05
+# Conjugate gradients: how far the residual falls in one Newton iteration, and at most how many products. A solve
+# that reaches the limit has left the constant matrix behind: the Hessian of the moment is factored in its place
+# (up to this many vertices: then a factorisation costs as much as the products it saves), and again when CG slows.
+FORCING = 0.1
 PRODUCTS = 60
+SLOW = 20
+FACTORED = 12_000
 
 
 class Potential(Protocol):
@@ -59,6 +63,9 @@ class Potential(Protocol):
     def precondition(self, residual: Floats) -> Floats:
         """(constant matrix)⁻¹ residual, (n, 3), zero where held."""
 
+    def factored(self, hessian: Hessian) -> Callable[[Floats], Floats]:
+        """hessian⁻¹ residual by a factorisation of its own."""
+
     def admissible(self, x: Floats, trial: Floats) -> bool:
         """Whether the step from x to trial stays where the model is valid."""
 
@@ -70,6 +77,7 @@ class Counts:
     iterations: int = 0
     gradients: int = 0
     products: int = 0
+    factorisations: int = 0
 
 
 @dataclass
@@ -83,8 +91,8 @@ class Solution:
     why: str = ""
 
 
-Steps = Generator[float, None, Solution]
-"""Yields the size of the last proposed step [m]."""
+Steps = Generator[tuple[str, float], None, Solution]
+"""Yields the stage ("solve", or "factor" before a long factorisation) and the size of the last proposed step [m]."""
 
 
 class Memory:
@@ -154,35 +162,29 @@ def quasi_newton(potential: Potential, x: Floats, tolerance: float, most: int, m
         memory.add(trial - x, trial_gradient - gradient)
         x, gradient = trial, trial_gradient
         counts.iterations += 1
-        yield change
+        yield "solve", change
     return Solution(x, change <= tolerance, change, counts, f"no convergence in {most} iterations")
 
 
-def newton(potential: Potential, x: Floats, tolerance: float, most: int, products: int = PRODUCTS) -> Steps:
+def newton(potential: Potential, x: Floats, tolerance: float, most: int) -> Steps:
     """Newton steps by preconditioned conjugate gradients; stops when a step is under `tolerance` [m]."""
     counts = Counts(gradients=1)
     value, gradient = potential.value_and_gradient(x)
     if not np.isfinite(value):
         return Solution(x, False, np.inf, counts, "the energy at the start of the step is not finite")
     change = np.inf
-    held = ~potential.free
+    precondition: Callable[[Floats], Floats] = potential.precondition
+    limit = PRODUCTS
     while counts.iterations < most:
         hessian = potential.hessian(x)
-
-        def product(p: Floats, hessian: Hessian = hessian) -> Floats:
-            image = hessian.product(p)
-            image[held] = 0.0
-            return image
-
-        solve = conjugate_gradients(product, -gradient, potential.precondition, FORCING, products)
-        while True:
-            try:
-                next(solve)
-            except StopIteration as end:
-                direction, spent = end.value
-                break
-            yield change
+        direction, spent = yield from _solved(potential, hessian, gradient, precondition, change)
         counts.products += spent
+        if spent >= limit and len(x) <= FACTORED:
+            yield "factor", change
+            precondition, limit = potential.factored(hessian), SLOW
+            direction, spent = yield from _solved(potential, hessian, gradient, precondition, change)
+            counts.products += spent
+            counts.factorisations += 1
         slope = float(np.vdot(gradient, direction))
         change = rms(direction)
         if not slope < 0.0:
@@ -192,10 +194,35 @@ def newton(potential: Potential, x: Floats, tolerance: float, most: int, product
             return _stalled(potential, x, value, slope, change, counts)
         x, value, gradient = found
         counts.iterations += 1
-        yield change
+        yield "solve", change
         if change <= tolerance:
             return Solution(x, True, change, counts)
     return Solution(x, change <= tolerance, change, counts, f"no convergence in {most} iterations")
+
+
+def _solved(
+    potential: Potential,
+    hessian: Hessian,
+    gradient: Floats,
+    precondition: Callable[[Floats], Floats],
+    change: float,
+) -> Generator[tuple[str, float], None, tuple[Floats, int]]:
+    """Newton direction by conjugate gradients, and the products spent."""
+    held = ~potential.free
+
+    def product(p: Floats) -> Floats:
+        image = hessian.product(p)
+        image[held] = 0.0
+        return image
+
+    solve = conjugate_gradients(product, -gradient, precondition, FORCING, PRODUCTS)
+    while True:
+        try:
+            next(solve)
+        except StopIteration as end:
+            direction, spent = end.value
+            return direction, spent
+        yield "solve", change
 
 
 def line_search(

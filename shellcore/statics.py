@@ -8,6 +8,7 @@ as steps succeed, which leaves Newton's quadratic convergence at the end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,9 @@ class _Static:
 
     def precondition(self, residual: Floats) -> Floats:
         raise NotImplementedError  # statics factors the Hessian itself
+
+    def factored(self, hessian: Hessian) -> Callable[[Floats], Floats]:
+        raise NotImplementedError
 
     def admissible(self, x: Floats, trial: Floats) -> bool:
         return self.system.admissible(x, trial)

@@ -28,6 +28,7 @@ from .energies.viscosity import AngleViscosity, StrainViscosity
 from .errors import ShellError, ShellWarning, listed
 from .scene import Scene
 from .shell import Shell
+from .stretch_cap import stretch_scale
 from .types import Bools, Floats, Ints, Sparse
 
 # Cubic energies of curved shells are unbounded below: steps that stretch an edge beyond this are refused.
@@ -79,8 +80,10 @@ class StepTerms:
 class System:
     """All shells of a scene, stacked. Positions are (n, 3) throughout."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, strain_limit: float = 0.0) -> None:
         self.scene = scene
+        self.stretch_scales = [stretch_scale(scene, shell, strain_limit) for shell in scene.shells]
+        """Factor on each shell's membrane stiffness; below 1 where `strain_limit` let it be lowered."""
         self.offsets = scene.offsets()
         self.vertex_count = n = int(self.offsets[-1])
         shells = scene.shells
@@ -95,8 +98,8 @@ class System:
         self.bendings: list[Bending] = []
         self.viscosities: list[StrainViscosity | AngleViscosity] = []
         self.pressures: list[tuple[Shell, Pressure]] = []
-        for shell, at in zip(shells, self.offsets, strict=False):
-            self._add_shell(shell, int(at))
+        for shell, at, scale in zip(shells, self.offsets, self.stretch_scales, strict=False):
+            self._add_shell(shell, int(at), scale)
         self.free = self._free()
         bounds = [slice(int(a), int(b)) for a, b in pairwise(self.offsets)]
         self.parts = [(part, bool(self.free[part].all())) for part in bounds]
@@ -109,9 +112,10 @@ class System:
         self.version = 0
         self._warn()
 
-    def _add_shell(self, shell: Shell, at: int) -> None:
+    def _add_shell(self, shell: Shell, at: int, scale: float) -> None:
         n, mesh, rest = self.vertex_count, shell.mesh, shell.rest_positions
-        moduli = shell.material.membrane_moduli(len(mesh.faces))
+        a11, a22, a12, a66 = shell.material.membrane_moduli(len(mesh.faces))
+        moduli = (scale * a11, scale * a22, scale * a12, scale * a66)
         fem = Fem(rest, mesh.faces, shell.axes, moduli, at, n)
         self.strain_fields.append(fem)
         if shell.membrane == "fem":

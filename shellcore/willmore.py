@@ -31,11 +31,11 @@ FLAT = 1e-6
 SWEEPS, ROUNDS, WORTHWHILE = 6, 3, 0.1
 # No graph Laplacian has an eigenvalue above 2; what lies above the root of NOISE, as a share of that, counts as noise.
 GRAPH_TOP, NOISE = 2.0, 0.02
-# Work is counted in numbers per vertex, of which a solve reads those of the factor. As measured, a pass over the
-# surface (one energy, or the vector work of one direction) takes the time of so many, a sweep of so many,
-# and a factorisation that of 20 to 28 solves, of which a flow spends 12 unless told otherwise.
+# Work is counted in numbers per vertex: a solve reads those of the factor. As measured, a pass over the surface (an
+# energy, or the vectors of a direction) takes the time of 100, a sweep that of 20, and a factorisation that of 20 to 28
+# solves, of which a flow spends 12 unless told otherwise.
 PASS_WORK, SWEEP_WORK, SOLVES_PER_FACTOR = 100, 20, 12
-# This much, in numbers, is always spent: a blink of time, and what a small mesh needs to come to rest.
+# This much, in numbers, may always be spent: a blink of time, and what a small mesh needs to come to rest.
 FREE_WORK = 2e7
 
 
@@ -99,8 +99,8 @@ class WillmoreFlow:
             raise ShellError(f"step must be a positive time [m⁴], not {step}")
         if not tolerance >= 0:
             raise ShellError(f"tolerance must not be negative, not {tolerance}")
-        self._given = check_positions(positions, faces)
-        mesh = topology(faces, len(self._given))
+        mesh = topology(faces, len(positions))
+        self._given = check_positions(positions, mesh.faces)
         if hold_volume and not mesh.closed:
             raise ShellError("hold_volume needs a closed mesh; this one has a boundary, which can be held instead")
         self.function = WillmoreEnergy(mesh)
@@ -256,13 +256,11 @@ class WillmoreFlow:
         umbrella = diags(moving / GRAPH_TOP) @ self.function.graph_laplacian()
         centre, slope = (1 + NOISE) / (1 - NOISE), 2 / (1 - NOISE)
         best, energy = None, self.energy
-        x = before = self._x
-        ratio = 0.0
+        x, before, ratio = self._x - slope / centre * (umbrella @ (umbrella @ self._x)), self._x, 1 / centre
         for _ in range(ROUNDS):
             for _ in range(SWEEPS):
-                filtered = centre * x - slope * (umbrella @ (umbrella @ x))
-                following = (1 if ratio == 0.0 else 2) * filtered - ratio * before
-                ratio = 1 / centre if ratio == 0.0 else 1 / (2 * centre - ratio)
+                following = 2 * (centre * x - slope * (umbrella @ (umbrella @ x))) - ratio * before
+                ratio = 1 / (2 * centre - ratio)
                 x, before = ratio * following, x
             self._work += SWEEPS * SWEEP_WORK + PASS_WORK
             lower, _, cotangent = self.function.evaluate(x, gradient=False)

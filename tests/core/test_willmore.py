@@ -413,6 +413,9 @@ def test_bad_input_is_named():
     assert raised.value.vertices == [7]
     with pytest.raises(ShellError, match="not manifold"):
         willmore_flow(np.vstack([x, [[3.0, 3.0, 3.0]]]), np.vstack([faces, [[*faces[0][:2], len(x)]]]))
+    for shapeless in (np.array([0, 1, 2]), np.empty((0, 3), dtype=int), faces.astype(float), faces + 1):
+        with pytest.raises(ShellError, match="faces"):
+            willmore_flow(x, shapeless)
     with pytest.raises(ShellError, match="closed mesh"):
         willmore_flow(*hemisphere(3), hold_volume=True)
     with pytest.raises(ShellError, match="no volume"):
