@@ -1,7 +1,7 @@
 """The Blender side of Thin Shell.
 
-`properties` holds what a user sets, `panels` shows it, `operators` are the buttons. `bridge` turns objects into arrays for
-the core, `bake` drives it frame by frame, `cache` keeps the result so that it plays without this add-on. `cli`
+`properties` holds what a user sets, `panels` shows it, `operators` are the buttons. `bridge` turns objects into arrays
+for the core, `bake` drives it frame by frame, `cache` keeps the result so that it plays without this add-on. `cli`
 bakes from the command line, `live` while the animation plays, `overlay` draws axes and results in the viewport.
 """
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-VERSION: tuple[int, int, int] = tuple(bpy.app.version)
+VERSION: tuple[int, ...] = tuple(bpy.app.version)
 
 
 def session_uid(block: Any) -> int:

@@ -5,6 +5,7 @@ import sys
 import tomllib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -29,7 +30,8 @@ def system_info() -> str:
         f"{platform.system()} {platform.release()}, {platform.machine()}",
     ]
     for scene in bpy.data.scenes:
-        for obj in scene.objects:
+        every: Any = scene.objects
+        for obj in every:
             if obj.type == "MESH" and obj.thin_shell.enabled:
                 settings = obj.thin_shell
                 lines.append(

@@ -70,7 +70,7 @@ def coloured(obj: Any, frame: int) -> tuple[Any, Any, Any]:
 
 def draw() -> None:
     """Called by Blender for every 3D view."""
-    context = bpy.context
+    context: Any = bpy.context
     frame = context.scene.frame_current
     for obj in context.visible_objects:
         if obj.type != "MESH" or not obj.thin_shell.enabled or obj.mode != "OBJECT":
@@ -86,7 +86,6 @@ def draw() -> None:
 
 def _batch(obj: Any, frame: int, kind: str) -> Any:
     """The lines or triangles, made anew only when something they show has changed."""
-    import gpu
     from gpu_extras.batch import batch_for_shader
 
     settings = obj.thin_shell
@@ -98,17 +97,25 @@ def _batch(obj: Any, frame: int, kind: str) -> Any:
         settings.show_axes_length,
     )
     image = settings.axes_image.name if settings.axes_image else ""
-    key = (kind, compat.session_uid(obj), frame, shown, image, settings.axes_encoding, settings.show_result)
+    key: tuple[Any, ...] = (
+        kind,
+        compat.session_uid(obj),
+        frame,
+        shown,
+        image,
+        settings.axes_encoding,
+        settings.show_result,
+    )
     key += (settings.result_range, settings.baked_samples, len(obj.data.vertices), playback.playing_points(obj))
     if key in _batches:
         return _batches[key]
     if len(_batches) > 32:
         _batches.clear()
     if kind == "axes":
-        shader = gpu.shader.from_builtin(compat.uniform_colour_shader())
+        shader = _gpu().shader.from_builtin(compat.uniform_colour_shader())
         made = batch_for_shader(shader, "LINES", {"pos": axis_lines(obj, frame).astype(np.float32).tolist()})
     else:
-        shader = gpu.shader.from_builtin("SMOOTH_COLOR")
+        shader = _gpu().shader.from_builtin("SMOOTH_COLOR")
         positions, faces, colours = coloured(obj, frame)
         made = batch_for_shader(
             shader,
@@ -120,9 +127,15 @@ def _batch(obj: Any, frame: int, kind: str) -> Any:
     return _batches[key]
 
 
-def _draw(obj: Any, made: Any, lines: bool) -> None:
+def _gpu() -> Any:
+    """Only a Blender with a window has it."""
     import gpu
 
+    return gpu
+
+
+def _draw(obj: Any, made: Any, lines: bool) -> None:
+    gpu = _gpu()
     shader, batch = made
     gpu.state.depth_test_set("LESS_EQUAL")
     gpu.state.line_width_set(1.5)

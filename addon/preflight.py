@@ -153,7 +153,7 @@ def intersections(world: Any, arrays: MeshArrays) -> list[int]:
     """Polygons that cut through others of the same mesh."""
     from mathutils.bvhtree import BVHTree
 
-    tree = BVHTree.FromPolygons(world.tolist(), arrays.faces.tolist(), all_triangles=True)
+    tree: Any = BVHTree.FromPolygons(world.tolist(), arrays.faces.tolist(), all_triangles=True)
     pairs = np.array(tree.overlap(tree), dtype=np.int64).reshape(-1, 2)
     pairs = pairs[pairs[:, 0] < pairs[:, 1]]
     if len(pairs) == 0:

@@ -11,7 +11,9 @@ def make_grid(name="Sheet", cells=6, size=2.0, location=(0.0, 0.0, 1.0)):
     n = cells + 1
     step = size / cells
     vertices = [(i * step - size / 2, j * step - size / 2, 0.0) for j in range(n) for i in range(n)]
-    faces = [(j * n + i, j * n + i + 1, (j + 1) * n + i + 1, (j + 1) * n + i) for j in range(cells) for i in range(cells)]
+    faces = [
+        (j * n + i, j * n + i + 1, (j + 1) * n + i + 1, (j + 1) * n + i) for j in range(cells) for i in range(cells)
+    ]
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(vertices, [], faces)
     obj = bpy.data.objects.new(name, mesh)

@@ -25,6 +25,8 @@ def solver_options(obj: Any, simulation: Simulation) -> dict[str, Any]:
         "jacobian": settings.jacobian,
         "solver": settings.solver,
         "iterations": settings.iterations or None,
+        # The cap goes by weight and wind; fields it does not know could stretch a softened sheet.
+        "strain_limit": 0.0 if simulation.scene.forces else settings.strain_limit / 100.0,
         "tolerance": settings.tolerance * float(np.linalg.norm(np.ptp(points, axis=0))),
     }
 

@@ -75,9 +75,9 @@ class Job:
             self._attach(start)
 
     def _objects(self) -> list[Any]:
-        found = []
+        found: list[Any] = []
         for name in self.order.objects:
-            obj = bpy.data.objects.get(name)
+            obj: Any = bpy.data.objects.get(name)
             if obj is None:
                 raise UserError(f"'{name}' was deleted or renamed during the bake: bake again")
             if obj.library is not None:
@@ -133,6 +133,7 @@ class Job:
             store.remember(made.state, frame)
             self.done = frame
             self.stats["iterations"] += made.stats.get("iterations", 0)
+            self.stats["stretch_scale"] = min(made.stats.get("stretch_scales", [1.0]))
             self.stats["seconds"] += made.stats.get("seconds", 0.0)
             yield Report("Frame", frame, start, order.last)
         self.complete = frame >= order.last

@@ -30,7 +30,8 @@ def write_paths(obj: Any) -> CachePaths:
         paths = checked(folder, settings.cache_name)
         if not of_another_file(paths):
             return paths
-    taken = {other.thin_shell.cache_name for other in bpy.data.objects if other is not obj}
+    every: Any = bpy.data.objects
+    taken = {other.thin_shell.cache_name for other in every if other is not obj}
     base = safe_name(obj.name)
     name, number = base, 1
     while name in taken or (folder / f"{name}.pc2").exists() or (folder / f"{name}.json").exists():
@@ -60,6 +61,5 @@ def safe_blend(name: str) -> str:
 def sharers(obj: Any) -> list[Any]:
     """Other objects that play the same files."""
     name = obj.thin_shell.cache_name
-    return [
-        o for o in bpy.data.objects if o is not obj and name and o.type == "MESH" and o.thin_shell.cache_name == name
-    ]
+    every: Any = bpy.data.objects
+    return [o for o in every if o is not obj and name and o.type == "MESH" and o.thin_shell.cache_name == name]

@@ -120,7 +120,7 @@ def face_to_vertex(values: Any, faces: Any, count: int) -> Any:
     return total / np.maximum(np.bincount(faces.ravel(), minlength=count), 1)
 
 
-def versions() -> dict[str, str]:
+def versions() -> dict[str, Any]:
     """What a sidecar says about the programs that made it."""
     from ..info import version
 

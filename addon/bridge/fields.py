@@ -46,7 +46,7 @@ class Field:
         """Push on the surface [N/m²], (n, 3); of WIND its direction times strength, before it becomes a speed."""
         origin, axis, strength, flow = self.at(t)
         offset = x - origin
-        weight = self.weights * self.falloff.weights(offset, axis)
+        weight = strongest(self.weights, len(x)) * self.falloff.weights(offset, axis)
         if self.kind == "DRAG":
             speed = np.linalg.norm(v, axis=1)
             return -PRESSURE_PER_STRENGTH * (weight * (self.linear_drag + self.quadratic_drag * speed))[:, None] * v
@@ -70,6 +70,15 @@ class Field:
         return radial / np.maximum(distance, 1e-2) ** 2 if self.gravitation else radial
 
 
+def strongest(values: Any, count: int) -> Any:
+    """Values of all vertices as they are; where asked about some other points, the strongest of them for each."""
+    if len(values) == count:
+        return values
+    size = np.abs(values) if values.ndim == 1 else np.linalg.norm(values, axis=1)
+    top = values[int(np.argmax(size))]
+    return np.broadcast_to(top, (count, *np.shape(top)))
+
+
 class FieldForces:
     """All fields but wind as a force of the core."""
 
@@ -90,7 +99,7 @@ class WindSpeed:
 
     def __call__(self, t: float, x: Any) -> Any:
         """[m/s], (n, 3)."""
-        air = self.steady
+        air = strongest(self.steady, len(x))
         for field in self.fields:
             pressed = field.push(t, x, np.zeros_like(x))
             size = np.linalg.norm(pressed, axis=1, keepdims=True)

@@ -74,4 +74,4 @@ def _blend(first: Any, second: Any, cross: Any, twist: Any, strength: Any) -> tu
     """Towards the isotropic sheet of the same mean stiffness; cross is ν times that mean."""
     mean = np.sqrt(first * second)
     isotropic_twist = (mean - cross) / 2.0
-    return tuple(iso + strength * (own - iso) for own, iso in ((first, mean), (second, mean), (twist, isotropic_twist)))  # type: ignore[return-value]
+    return tuple(iso + strength * (own - iso) for own, iso in ((first, mean), (second, mean), (twist, isotropic_twist)))

@@ -135,7 +135,7 @@ def input_modifiers(obj: Any) -> list[Any]:
 
 def stack_place(obj: Any) -> int:
     """Index of our modifier in the stack, or where it belongs: below the last modifier that carries the mesh along."""
-    place = obj.modifiers.find(MODIFIER)
+    place = int(obj.modifiers.find(MODIFIER))
     if place >= 0:
         return place
     carriers = [i for i, modifier in enumerate(obj.modifiers) if modifier.type in CARRIERS]

@@ -4,7 +4,7 @@ import errno
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 
 class CacheError(Exception):
@@ -26,7 +26,7 @@ def open_regular(path: Path, mode: str = "rb") -> BinaryIO:
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise CacheError(f"{path.name} is not a plain file: move it away and bake again")
-    return os.fdopen(handle, mode)
+    return cast(BinaryIO, os.fdopen(handle, mode))
 
 
 def create(path: Path) -> BinaryIO:

@@ -59,7 +59,7 @@ def stop(obj: Any) -> None:
         cache_file = sequence.cache_file
         obj.modifiers.remove(sequence)
         if cache_file is not None and cache_file.users == 0:
-            bpy.data.cache_files.remove(cache_file)
+            bpy.data.batch_remove([cache_file])
     if obj.thin_shell.baked_target == "SHAPE_KEYS" and obj.data.shape_keys is not None:
         obj.data.shape_keys.driver_remove("eval_time")
         obj.shape_key_clear()
@@ -120,7 +120,8 @@ def play_alembic(obj: Any, path: Path, start: int, end: int) -> None:
         temporary = path.with_name(path.name + ".new")
         bpy.ops.wm.alembic_export(
             filepath=str(temporary), start=start, end=end, selected=True, flatten=True,
-            export_hair=False, export_particles=False, use_instancing=False, as_background_job=False, evaluation_mode="VIEWPORT",
+            export_hair=False, export_particles=False, use_instancing=False, as_background_job=False,
+            evaluation_mode="VIEWPORT",
         )  # fmt: skip
         if not temporary.is_file():
             raise UserError(

@@ -59,17 +59,18 @@ def _check(archive: zipfile.ZipFile, path: Path) -> None:
 def _array(raw: bytes) -> Any:
     """A numpy array whose header promises no more than the bytes that follow it."""
     stream = io.BytesIO(raw)
-    version = np.lib.format.read_magic(stream)
+    npy: Any = np.lib.format
+    version = npy.read_magic(stream)
     if version != (1, 0):
         raise ValueError("unknown array format")
-    shape, _, dtype = np.lib.format.read_array_header_1_0(stream, max_header_size=4096)
+    shape, _, dtype = npy.read_array_header_1_0(stream, max_header_size=4096)
     count = 1
     for length in shape:
         count *= int(length)
     if dtype.hasobject or dtype.kind not in "fiub" or count * dtype.itemsize != len(raw) - stream.tell():
         raise ValueError("not a plain array of the size it says")
     stream.seek(0)
-    return np.lib.format.read_array(stream, allow_pickle=False)
+    return npy.read_array(stream, allow_pickle=False)
 
 
 def _damaged(path: Path) -> CacheError:

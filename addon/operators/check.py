@@ -34,7 +34,7 @@ class THIN_SHELL_OT_check(bpy.types.Operator):
         except UserError as error:
             last[:] = [Issue("ERROR", str(error), error.object)]
         for issue in last:
-            self.report({issue.level}, issue.message)
+            self.report({"ERROR"} if issue.level == "ERROR" else {"WARNING"}, issue.message)
         if not last:
             self.report({"INFO"}, f"{len(chosen)} shell{'s' if len(chosen) > 1 else ''} looked over: ready to bake")
         marked = next((i for i in last if i.polygons or i.edges or i.vertices), None)

@@ -37,7 +37,7 @@ class THIN_SHELL_OT_paint_axes(bpy.types.Operator):
         return context.object is not None and context.object.type == "MESH" and context.object.thin_shell.enabled
 
     def execute(self, context: Any) -> set[str]:
-        image = bpy.data.images.new(
+        image: Any = bpy.data.images.new(
             f"{self.pattern.title()} Axes", self.size, self.size, alpha=False, float_buffer=False
         )
         image.colorspace_settings.name = "Non-Color"

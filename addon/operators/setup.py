@@ -112,7 +112,7 @@ def _floor(context: Any, shells: list[Any]) -> None:
     mesh.from_pydata(
         [(-reach, -reach, 0), (reach, -reach, 0), (reach, reach, 0), (-reach, reach, 0)], [], [(0, 1, 2, 3)]
     )
-    floor = bpy.data.objects.new("Floor", mesh)
+    floor: Any = bpy.data.objects.new("Floor", mesh)
     centre = sum((obj.matrix_world.translation for obj in shells), shells[0].matrix_world.translation * 0) / len(shells)
     floor.location = (centre.x, centre.y, lowest - size)
     context.collection.objects.link(floor)

@@ -62,13 +62,13 @@ class THIN_SHELL_OT_willmore(bpy.types.Operator):
     bl_description = "Smooth the surface by letting its own bending energy flow away; open borders stay in place"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    step: FloatProperty(
+    step: FloatProperty(  # type: ignore[valid-type]
         name="Step",
         description="Size of a step of the flow, in mean edge lengths to the fourth",
         default=1.0,
         min=1e-4,
         max=1e4,
-    )  # type: ignore[valid-type]
+    )
     steps: IntProperty(name="Steps", description="Number of steps", default=5, min=1, max=500)  # type: ignore[valid-type]
 
     @classmethod

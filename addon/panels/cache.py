@@ -110,6 +110,9 @@ class PHYSICS_PT_thin_shell_statistics(SubPanel, bpy.types.Panel):
                 text=f"{1000 * run.shown.frame_seconds:.0f} ms a frame, longest tick "
                 f"{1000 * run.shown.longest_tick:.0f} ms"
             )
+            scale = min((job.stats.get("stretch_scale", 1.0) for job in run.jobs), default=1.0)
+            if scale < 1.0:
+                layout.label(text=f"Stretch softened to {100 * scale:.2g}% by the Strain Limit")
             for stage, seconds in sorted(run.shown.stages.items(), key=lambda item: -item[1]):
                 layout.label(text=f"{stage}: {seconds:.1f} s")
         layout.operator("thin_shell.copy_info", icon="COPYDOWN")

@@ -67,6 +67,7 @@ class PHYSICS_PT_thin_shell_model(SubPanel, bpy.types.Panel):
         if settings.solver != "quasi_newton":
             layout.prop(settings, "jacobian")
         layout.prop(settings, "tolerance")
+        layout.prop(settings, "strain_limit", text="Strain Limit (%)")
         layout.prop(settings, "iterations")
 
 

@@ -4,6 +4,8 @@ Each file lists the properties of one sub-panel as a table {name: property}; the
 stiffnesses are SI numbers of the real sheet, independent of the scene's unit scale.
 """
 
+from typing import Any
+
 import bpy
 
 from . import cache, forces, material, model, shape
@@ -28,11 +30,13 @@ def physics_names() -> list[str]:
 
 def register() -> None:
     bpy.utils.register_class(ThinShellSettings)
-    bpy.types.Object.thin_shell = bpy.props.PointerProperty(
+    owner: Any = bpy.types.Object
+    owner.thin_shell = bpy.props.PointerProperty(
         type=ThinShellSettings, name="Thin Shell", description="Physics of a thin sheet or shell"
     )
 
 
 def unregister() -> None:
-    del bpy.types.Object.thin_shell
+    owner: Any = bpy.types.Object
+    del owner.thin_shell
     bpy.utils.unregister_class(ThinShellSettings)

@@ -3,6 +3,7 @@
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ...shellcore.simulate import TOLERANCE
+from ...shellcore.stretch_cap import STRAIN_LIMIT
 
 BENDING = [
     ("cubic", "Cubic", "Cubic Shells: fast, for flat and curved rest shapes. The default"),
@@ -76,6 +77,15 @@ TABLE = {
         default=0,
         min=0,
         max=10000,
+    ),
+    "strain_limit": FloatProperty(
+        name="Strain Limit",
+        description="A flat sheet stiffer than the eye can see is softened until its loads stretch it by this much "
+        "[%]: far faster, same bending. 0 keeps the material's stretch, as buckling of stiff sheets needs",
+        default=100 * STRAIN_LIMIT,
+        min=0.0,
+        max=10.0,
+        precision=3,
     ),
     "hinge_fit": BoolProperty(
         name="Fit to Mesh",

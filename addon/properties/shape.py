@@ -1,5 +1,7 @@
 """Shape: pins, rest shape, sewing, pressure; and collisions."""
 
+from typing import Any
+
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
 from bpy.types import Collection, Object
 
@@ -24,7 +26,7 @@ COLLIDER_SHAPES = [
 ]
 
 
-def _is_mesh(_self: object, candidate: Object) -> bool:
+def _is_mesh(_self: Any, candidate: Object) -> bool:
     return candidate.type == "MESH"
 
 

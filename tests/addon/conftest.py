@@ -1,4 +1,4 @@
-"""Fixtures for tests inside Blender as a module. The add-on is loaded as Blender loads it: as a package with the core inside."""
+"""Fixtures for tests inside Blender as a module; the add-on is loaded as Blender does, as a package with the core."""
 
 import importlib.util
 import sys
@@ -16,7 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 def _package():
     name = "thin_shell"
     if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
+        spec = importlib.util.spec_from_file_location(
+            name, ROOT / "__init__.py", submodule_search_locations=[str(ROOT)]
+        )
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)

@@ -39,7 +39,8 @@ def test_polygons_are_covered_once_and_left_alone(blend):
     obj = bpy.context.object
     before = [tuple(p.vertices) for p in obj.data.polygons]
     arrays = meshes.read(obj.data)
-    area = 0.5 * np.linalg.norm(np.cross(*(arrays.positions[arrays.faces[:, j]] - arrays.positions[arrays.faces[:, 0]] for j in (1, 2))), axis=1)
+    corners = arrays.positions[arrays.faces]
+    area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     for polygon in obj.data.polygons:
         assert area[arrays.polygons == polygon.index].sum() == pytest.approx(polygon.area, rel=1e-5)
     bpy.ops.thin_shell.toggle()
@@ -357,7 +358,11 @@ def test_broken_image_is_said(sheet, tmp_path):
     add_uv(sheet)
     sheet.thin_shell.axes_source = "IMAGE"
     assert "none is chosen" in failure(bpy.ops.thin_shell.bake)
-    for name, content in (("cut.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), ("text.png", b"no image at all"), ("none.png", None)):
+    for name, content in (
+        ("cut.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"),
+        ("text.png", b"no image at all"),
+        ("none.png", None),
+    ):
         path = tmp_path / name
         if content is not None:
             path.write_bytes(content)
