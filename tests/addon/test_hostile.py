@@ -1,4 +1,4 @@
-"""Caches, sidecars, states and presets from anybody: a message, nothing executed, no memory blown, nothing overwritten."""
+"""Caches, sidecars, states and presets from anybody: words, nothing executed, no memory blown, nothing overwritten."""
 
 import io
 import json
