@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from meshes import grid
 from states import rotation
 
 import shellcore as sc
+from meshes import grid
 from shellcore.frame import Fields
 from shellcore.system import System
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from meshes import bumpy, grid, hemisphere, icosphere
 from states import samples
 
 import shellcore as sc
+from meshes import bumpy, grid, hemisphere, icosphere
 from shellcore.energies.pressure import Pressure
 
 P = 2.5
