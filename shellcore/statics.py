@@ -227,7 +227,7 @@ def _definite(
     matrix: Sparse, inertia: Floats, spring: float, last: float, unit: float, report: dict[str, Any]
 ) -> tuple[Factor, float]:
     """Factor of matrix + (spring + shift) M with the least shift tried that leaves no negative eigenvalue."""
-    shift = last / 64.0 if last > 1e-10 * unit else 0.0
+    shift = last / 8.0 if last > 1e-11 * unit else 0.0
     while True:
         factor = _factored(matrix + diags((spring + shift) * inertia))
         report["factorisations"] += 1
