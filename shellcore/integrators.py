@@ -22,7 +22,7 @@ from .errors import ShellError
 from .linalg import CoordinateFactor, Factor
 from .system import StepTerms, System
 from .types import Bools, Floats, Sparse
-from .vectors import inner
+from .vectors import by_columns, inner
 
 INTEGRATORS = ("implicit_euler", "newmark", "explicit", "imex_bending", "imex_membrane")
 
@@ -36,6 +36,10 @@ class State:
     v: Floats
     a: Floats
     memory: tuple[Floats, Floats] = field(default_factory=lambda: (np.zeros((0, 0, 3)), np.zeros((0, 0, 3))))
+
+    def __post_init__(self) -> None:
+        # One layout in memory: a state just reached and one restored from a file must add up in the same order.
+        self.x, self.v, self.a = by_columns(self.x), by_columns(self.v), by_columns(self.a)
 
 
 class StepPotential:
