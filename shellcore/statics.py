@@ -40,6 +40,9 @@ MOST = 600
 PATIENCE, ENOUGH = 8, 0.1
 # A step turns or stretches no edge by more than this, and is never cut below that share of Newton's.
 LARGEST_TURN, SMALLEST_SHARE = 0.5, 1e-6
+# Least shift tried, as a share of the stiffest vertex: rigid motions of a shell that nothing holds need no more, for
+# their zero eigenvalues may come out below zero by round-off.
+FAINT = 1e-12
 # Passes over what has no potential (open rims under pressure, wind, friction), taken at the last state.
 PASSES = 60
 # Step length [s] that sets contact stiffness and lagged terms, as a frame at 24 a second would.
@@ -193,7 +196,7 @@ def _minimised(static: _Static, x: Floats, tolerance: float | None, report: dict
         pull = gradient + spring * held_mass * (x - home[0])
         direction[free] = factor.solve(-pull.ravel()[free])
         direction = direction.reshape(x.shape)
-        if spring == 0.0 and shift == 0.0 and goal.reached(residual, float(np.abs(direction).max())):
+        if max(spring, shift) <= FAINT * unit and goal.reached(residual, float(np.abs(direction).max())):
             return x
         share = min(1.0, LARGEST_TURN / turning(direction))
         while share > SMALLEST_SHARE and not system.admissible(x, x + share * direction):
@@ -233,7 +236,7 @@ def _definite(
         report["factorisations"] += 1
         if factor is not None and factor.negative_pivots == 0:
             return factor, shift
-        shift = max(8.0 * shift, 2.0 * spring, 1e-12 * unit)
+        shift = max(8.0 * shift, 2.0 * spring, FAINT * unit)
         if shift > 1e6 * unit:
             raise StepFailed("no descent direction: the model is degenerate in this state")
 
