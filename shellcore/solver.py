@@ -40,7 +40,7 @@ LENIENCE = 4.0
 # Conjugate gradients: how far the residual falls in one Newton iteration, and at most how many products. A solve
 # that reaches the limit has left the constant matrix behind: the Hessian of the moment is factored in its place
 # (up to this many vertices: then a factorisation costs as much as the products it saves), and again when CG slows.
-FORCING = 0.1
+FORCING = 0.2
 PRODUCTS = 60
 SLOW = 20
 FACTORED = 12_000

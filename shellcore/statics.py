@@ -26,7 +26,7 @@ from .assembly import Hessian
 from .energies.base import Energy
 from .energies.fem import Fem
 from .energies.pressure import Pressure
-from .errors import ShellError, StepFailed
+from .errors import ShellError, StepFailed, listed
 from .linalg import Factor
 from .scene import Scene, as_scene
 from .solver import ROUND_OFF
@@ -116,6 +116,13 @@ def equilibrium(
     x = system.start.copy() if start is None else np.array(start, dtype=np.float64)
     if x.shape != system.start.shape:
         raise ShellError(f"start must have shape {system.start.shape}, not {x.shape}")
+    bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
+    if len(bad):
+        raise ShellError(f"start of vertices {listed(bad)} is not finite", vertices=bad)
+    if tolerance is not None and not tolerance > 0:
+        raise ShellError(f"tolerance must be positive, not {tolerance}")
+    if not np.isfinite(time):
+        raise ShellError(f"time must be finite, not {time}")
     x = system.targets(time, x)
     report: dict[str, Any] = {"iterations": 0, "factorisations": 0, "passes": 0}
     for _ in range(PASSES):

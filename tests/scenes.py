@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import meshes
 import numpy as np
 
+import meshes
 import shellcore as sc
 from shellcore.energies.hinge import hinge_angles
 from shellcore.system import System

@@ -3,6 +3,8 @@
 1. fetch the scipy wheels of requirements/wheels.txt into wheels/ (checked by hash; only the missing ones),
 2. copy what ships to build/extension/, with a manifest that lists the wheels,
 3. build one zip per platform with the tool inside pip's bpy, and validate each.
+
+`make extension ARGS=--without-wheels` builds one zip without scipy instead.
 """
 
 from __future__ import annotations
@@ -35,11 +37,19 @@ class Stop(Exception):
 
 
 def main() -> int:
+    bare = "--without-wheels" in sys.argv[1:]
     try:
         missing = [name for name in SHIPPED if not (ROOT / name).exists()]
         if missing:
             raise Stop(f"The extension cannot be built yet: {', '.join(missing)} is not there.")
         tool, tags = blender_tool()
+        if bare:
+            # For Blenders that a Linux distribution builds on its own Python, with scipy beside it: one zip for all.
+            stage([])
+            DIST.mkdir(exist_ok=True)
+            folders = ("--source-dir", str(STAGE), "--output-dir", str(DIST))
+            run(sys.executable, tool, "build", "--valid-tags", tags, *folders)
+            return 0
         stage(fetched())
         shutil.rmtree(DIST, ignore_errors=True)
         DIST.mkdir()
@@ -92,16 +102,21 @@ def fetched() -> list[Path]:
 def stage(wheels: list[Path]) -> None:
     """Everything the zip may hold, and nothing else, in build/extension/."""
     shutil.rmtree(STAGE, ignore_errors=True)
-    (STAGE / "wheels").mkdir(parents=True)
+    STAGE.mkdir(parents=True)
     for name in SHIPPED:
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, STAGE / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
         else:
             shutil.copy(source, STAGE / name)
+    if wheels:
+        (STAGE / "wheels").mkdir()
     for wheel in wheels:
         shutil.copy(wheel, STAGE / "wheels" / wheel.name)
     manifest = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
+    if not wheels:
+        (STAGE / "blender_manifest.toml").write_text(manifest, encoding="utf-8")
+        return
     (STAGE / "blender_manifest.toml").write_text(with_wheels(manifest, [w.name for w in wheels]), encoding="utf-8")
 
 

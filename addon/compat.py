@@ -1,0 +1,60 @@
+"""Every difference between the Blender versions we support, and nothing else."""
+
+from typing import Any
+
+import bpy
+
+VERSION: tuple[int, ...] = tuple(bpy.app.version)
+
+
+def session_uid(block: Any) -> int:
+    """A number that stays with a data-block while Blender runs, over undo and renames."""
+    return int(block.session_uid)
+
+
+def hidden_by_eye(obj: Any) -> bool:
+    """Whether the outliner's eye hides the object; False where it is in no view layer."""
+    try:
+        return bool(obj.hide_get())
+    except RuntimeError:
+        return False
+
+
+def eevee() -> str:
+    """The name of EEVEE as a render engine."""
+    return "BLENDER_EEVEE" if VERSION >= (5, 0, 0) else "BLENDER_EEVEE_NEXT"
+
+
+def absolute_keys(obj: Any) -> Any:
+    """Give the mesh absolute shape keys; from 5.0 a new key starts with value 1."""
+    basis = obj.shape_key_add(name="Basis", from_mix=False)
+    basis.value = 0.0
+    keys = obj.data.shape_keys
+    keys.use_relative = False
+    return keys
+
+
+def add_key(obj: Any, name: str) -> Any:
+    """One more shape key, interpolated linearly."""
+    key = obj.shape_key_add(name=name, from_mix=False)
+    key.value = 0.0
+    key.interpolation = "KEY_LINEAR"
+    return key
+
+
+def extension_folder(package: str, create: bool = False) -> str:
+    """Where the extension may keep user files; empty where it runs from a checkout."""
+    try:
+        return str(bpy.utils.extension_path_user(package, create=create))
+    except ValueError:
+        return ""
+
+
+def cli_available() -> bool:
+    """Whether this Blender takes commands (`--command`)."""
+    return hasattr(bpy.utils, "register_cli_command")
+
+
+def uniform_colour_shader() -> str:
+    """Name of the built-in flat shader for lines."""
+    return "UNIFORM_COLOR"

@@ -1,0 +1,163 @@
+"""Drawing on the surface in the viewport: warp directions, and results as colours."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from .. import shellcore as sc
+from . import compat
+from .bridge.axes import face_axes
+from .bridge.mesh import MeshArrays, read
+from .cache import pc2, playback
+from .cache.files import CacheError
+from .colours import ramp
+from .errors import UserError
+from .operators.results import frame_values
+
+_handle: Any = None
+_batches: dict[tuple[Any, ...], Any] = {}
+AXIS_COLOUR = (1.0, 0.55, 0.1, 1.0)
+
+
+def surface(obj: Any, frame: int) -> tuple[MeshArrays, Any]:
+    """Triangles of the object's own mesh and its positions at a frame, in object space."""
+    arrays = read(obj.data)
+    positions = arrays.positions
+    path = playback.playing_points(obj) if obj.thin_shell.baked else None
+    if path is not None:
+        try:
+            with pc2.Reader(path) as reader:
+                if reader.header.points == len(positions):
+                    index = min(max(frame - obj.thin_shell.baked_start, 0), reader.header.samples - 1)
+                    positions = reader.sample(index).astype(np.float64)
+        except CacheError:
+            pass  # the panel says what is wrong with the file; here the mesh stands in
+    return arrays, positions
+
+
+def axis_lines(obj: Any, frame: int) -> Any:
+    """Ends of a line on every face along its warp, (2m, 3), in object space."""
+    arrays, positions = surface(obj, frame)
+    axes, strength = face_axes(obj, obj.data, arrays, positions, np.eye(4))
+    if axes is None:
+        axes = sc.Shell(positions, arrays.faces, sc.Material.preset("reference"), bending="hinge").axes
+    a, b, c = (positions[arrays.faces[:, j]] for j in range(3))
+    centre, normal = (a + b + c) / 3, np.cross(b - a, c - a)
+    double_area = np.linalg.norm(normal, axis=1, keepdims=True)
+    half = (
+        0.5 * obj.thin_shell.show_axes_length * np.sqrt(double_area) * (1.0 if strength is None else strength[:, None])
+    )
+    unit = axes / np.maximum(np.linalg.norm(axes, axis=1, keepdims=True), 1e-300)
+    lift = 0.02 * normal / np.sqrt(np.maximum(double_area, 1e-300))
+    return np.stack([centre - half * unit + lift, centre + half * unit + lift], axis=1).reshape(-1, 3)
+
+
+def coloured(obj: Any, frame: int) -> tuple[Any, Any, Any]:
+    """Positions (n, 3), triangles (m, 3) and colours (n, 4) of the shown result."""
+    settings = obj.thin_shell
+    arrays, positions = surface(obj, frame)
+    values = frame_values(obj, settings.show_result, frame)
+    if len(values) != len(positions):
+        raise UserError(f"{obj.name}: modifiers above Thin Shell change the number of vertices")
+    size = np.linalg.norm(values, axis=1) if values.ndim == 2 else values
+    return (
+        positions,
+        arrays.faces,
+        ramp(size, settings.result_range, signed=settings.show_result in ("strain", "stress")),
+    )
+
+
+def draw() -> None:
+    """Called by Blender for every 3D view."""
+    context: Any = bpy.context
+    frame = context.scene.frame_current
+    for obj in context.visible_objects:
+        if obj.type != "MESH" or not obj.thin_shell.enabled or obj.mode != "OBJECT":
+            continue
+        try:
+            if obj.thin_shell.show_axes:
+                _draw(obj, _batch(obj, frame, "axes"), lines=True)
+            if obj.thin_shell.show_result != "NONE" and obj.thin_shell.baked:
+                _draw(obj, _batch(obj, frame, "result"), lines=False)
+        except (UserError, CacheError, sc.ShellError):
+            continue  # Check and the panel say what is wrong; a view must go on drawing
+
+
+def _batch(obj: Any, frame: int, kind: str) -> Any:
+    """The lines or triangles, made anew only when something they show has changed."""
+    from gpu_extras.batch import batch_for_shader
+
+    settings = obj.thin_shell
+    shown = (
+        settings.axes_source,
+        settings.axes_uv,
+        settings.axes_angle,
+        tuple(settings.axes_vector),
+        settings.show_axes_length,
+    )
+    image = settings.axes_image.name if settings.axes_image else ""
+    key: tuple[Any, ...] = (
+        kind,
+        compat.session_uid(obj),
+        frame,
+        shown,
+        image,
+        settings.axes_encoding,
+        settings.show_result,
+    )
+    key += (settings.result_range, settings.baked_samples, len(obj.data.vertices), playback.playing_points(obj))
+    if key in _batches:
+        return _batches[key]
+    if len(_batches) > 32:
+        _batches.clear()
+    if kind == "axes":
+        shader = _gpu().shader.from_builtin(compat.uniform_colour_shader())
+        made = batch_for_shader(shader, "LINES", {"pos": axis_lines(obj, frame).astype(np.float32).tolist()})
+    else:
+        shader = _gpu().shader.from_builtin("SMOOTH_COLOR")
+        positions, faces, colours = coloured(obj, frame)
+        made = batch_for_shader(
+            shader,
+            "TRIS",
+            {"pos": positions.astype(np.float32).tolist(), "color": colours.tolist()},
+            indices=faces.tolist(),
+        )
+    _batches[key] = shader, made
+    return _batches[key]
+
+
+def _gpu() -> Any:
+    """Only a Blender with a window has it."""
+    import gpu
+
+    return gpu
+
+
+def _draw(obj: Any, made: Any, lines: bool) -> None:
+    gpu = _gpu()
+    shader, batch = made
+    gpu.state.depth_test_set("LESS_EQUAL")
+    gpu.state.line_width_set(1.5)
+    with gpu.matrix.push_pop():
+        gpu.matrix.multiply_matrix(obj.matrix_world)
+        shader.bind()
+        if lines:
+            shader.uniform_float("color", AXIS_COLOUR)
+        batch.draw(shader)
+    gpu.state.depth_test_set("NONE")
+    gpu.state.line_width_set(1.0)
+
+
+def register() -> None:
+    global _handle
+    if not bpy.app.background:
+        _handle = bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW")
+
+
+def unregister() -> None:
+    global _handle
+    if _handle is not None:
+        bpy.types.SpaceView3D.draw_handler_remove(_handle, "WINDOW")
+        _handle = None
+    _batches.clear()
