@@ -131,7 +131,7 @@ def shaded(axes: Any, x: np.ndarray, faces: np.ndarray, colour: str) -> None:
     axes.add_collection3d(Poly3DCollection(x[faces], facecolors=rgb, edgecolors=rgb, linewidths=0.5))
     size = 0.62
     axes.set(xlim=(-size, size), ylim=(-size, size), zlim=(-0.65, 0.59))
-    axes.set_box_aspect((1, 1, 1), zoom=1.15)
+    axes.set_box_aspect((1, 1, 1), zoom=1.0)
     axes.view_init(22, -60)
     axes.set_axis_off()
 
