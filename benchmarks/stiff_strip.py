@@ -14,15 +14,15 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
-import cases
-import numpy as np
-from scipy.sparse import csc_matrix, diags
+import cases  # noqa: E402
+import numpy as np  # noqa: E402
+from scipy.sparse import csc_matrix, diags  # noqa: E402
 
-import common
-import shellcore as sc
-from shellcore.linalg import Factor
-from shellcore.statics import _Stresses
-from shellcore.system import System
+import common  # noqa: E402
+import shellcore as sc  # noqa: E402
+from shellcore.linalg import Factor  # noqa: E402
+from shellcore.statics import _Stresses  # noqa: E402
+from shellcore.system import System  # noqa: E402
 
 STEPS = 120  # a period
 PERIOD = 2.0 * np.pi / cases.CLAMPED_FREE[0] ** 2
