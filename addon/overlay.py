@@ -55,12 +55,9 @@ def axis_lines(obj: Any, frame: int) -> Any:
     a, b, c = (positions[arrays.faces[chosen, j]] for j in range(3))
     centre, normal = (a + b + c) / 3, np.cross(b - a, c - a)
     double_area = np.linalg.norm(normal, axis=1, keepdims=True)
-    half = (
-        0.5
-        * obj.thin_shell.show_axes_length
-        * np.sqrt(every * double_area)
-        * (1.0 if strength is None else strength[:, None])
-    )
+    half = 0.5 * obj.thin_shell.show_axes_length * np.sqrt(every * double_area)
+    if strength is not None:
+        half *= strength[:, None]
     unit = axes / np.maximum(np.linalg.norm(axes, axis=1, keepdims=True), 1e-300)
     lift = 0.02 * normal / np.sqrt(np.maximum(double_area, 1e-300))
     return np.stack([centre - half * unit + lift, centre + half * unit + lift], axis=1).reshape(-1, 3)

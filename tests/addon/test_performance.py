@@ -1,5 +1,6 @@
-"""What the add-on costs beside the core, compared within one run; memory of a long cache; ticks short enough for a window."""
+"""What the add-on costs beside the core, within one run; memory of a long cache; ticks short enough for a window."""
 
+import time
 import tracemalloc
 
 import bpy
@@ -16,9 +17,11 @@ def test_overhead_and_ticks_at_6400_vertices(blend):
     pin(sheet, [0, 80])
     run = session.Session([Order(bpy.context.scene.name, (sheet.name,), 12)])
     ticks = []
+    # The thread's own clock: what others do on this machine is no part of a tick.
+    began = time.thread_time()
     while not run.advance(TICK):
-        ticks.append((run.shown.longest_tick, run.shown.stage))
-        run.shown.longest_tick = 0.0
+        ticks.append((time.thread_time() - began, run.shown.stage))
+        began = time.thread_time()
     assert run.error is None
     stages = run.shown.stages
     core = stages["Solving"] + stages["Factoring the matrix"]
@@ -27,8 +30,8 @@ def test_overhead_and_ticks_at_6400_vertices(blend):
     longest = max(seconds for seconds, stage in ticks if stage not in announced)
     print(f"overhead {100 * ours / core:.1f}%, longest tick {1000 * longest:.0f} ms")
     assert ours < 0.1 * core
-    # 100 ms on a machine of its own; a busy one gets a margin.
-    assert longest < 0.4
+    # 100 ms is the goal; the margin is for slower machines.
+    assert longest < 0.2
 
 
 def test_a_long_cache_is_written_in_small_memory(tmp_path):
