@@ -17,6 +17,7 @@ from .colliders import Plane, Sphere
 from .errors import ShellError, ShellWarning, StepFailed
 from .forces import Wind
 from .frame import Frame
+from .kawabata import KawabataResult, kawabata_test
 from .material import Material
 from .scene import Attach, Scene
 from .shell import Damping, Shell
@@ -28,6 +29,7 @@ __all__ = [
     "Attach",
     "Damping",
     "Frame",
+    "KawabataResult",
     "Material",
     "Plane",
     "Progress",
@@ -41,6 +43,7 @@ __all__ = [
     "Wind",
     "axes_from_uv",
     "equilibrium",
+    "kawabata_test",
     "progress",
     "simulate",
     "willmore_flow",

@@ -22,8 +22,10 @@ class Plane:
     friction: float = 0.3
 
     def __post_init__(self) -> None:
-        if not np.linalg.norm(self.normal) > 0:
-            raise ShellError("a Plane needs a normal that is not zero")
+        normal = np.asarray(self.normal, dtype=np.float64)
+        if normal.shape != (3,) or not (np.isfinite(normal).all() and normal.any()):
+            raise ShellError(f"a Plane needs a normal of three finite numbers, not all zero, not {self.normal}")
+        _check(self.point, self.friction, "Plane")
 
     def place(self, t: float) -> Floats:
         """Its point at time t."""
@@ -45,8 +47,9 @@ class Sphere:
     friction: float = 0.3
 
     def __post_init__(self) -> None:
-        if not self.radius > 0:
+        if not 0 < self.radius < np.inf:
             raise ShellError(f"a Sphere needs a positive radius, not {self.radius}")
+        _check(self.centre, self.friction, "Sphere")
 
     def place(self, t: float) -> Floats:
         """Its centre at time t."""
@@ -58,6 +61,13 @@ class Sphere:
         length = np.sqrt(np.einsum("ij,ij->i", offset, offset))
         safe = np.maximum(length, 1e-12 * self.radius)
         return length - self.radius, offset / safe[:, None], 1.0 / safe
+
+
+def _check(place: Sequence[float] | Motion, friction: float, what: str) -> None:
+    if not callable(place):
+        _at(place, 0.0)
+    if not 0 <= friction < np.inf:
+        raise ShellError(f"a {what}'s friction must be zero or more, not {friction}")
 
 
 def _at(value: Sequence[float] | Motion, t: float) -> Floats:

@@ -22,6 +22,7 @@ from .errors import ShellError
 from .linalg import CoordinateFactor, Factor
 from .system import StepTerms, System
 from .types import Bools, Floats, Sparse
+from .vectors import inner
 
 INTEGRATORS = ("implicit_euler", "newmark", "explicit", "imex_bending", "imex_membrane")
 
@@ -60,17 +61,19 @@ class StepPotential:
         self._factor = factor
         self._held = None if self.free.all() else ~self.free
 
+    # A trial step too far may overflow: the solvers see that the value is not finite and step back.
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         offset = x - self._centre
         gradient = self._inertia * offset
-        value = 0.5 * float(np.vdot(gradient, offset)) - float(np.vdot(self._force, offset))
+        value = 0.5 * inner(gradient, offset) - inner(self._force, offset)
         gradient -= self._force
         for energy in self._energies:
             part, by_x = energy.value_and_gradient(x)
             value += part
             gradient += by_x
         if self._held is not None:
-            gradient[self._held] = 0.0
+            np.copyto(gradient, 0.0, where=self._held)
         return value, gradient
 
     def hessian(self, x: Floats) -> Hessian:
@@ -127,8 +130,8 @@ class Integrator:
         """Whether the next step of h [s] factors a new matrix."""
         return not self.explicit and self._factor_key != (h, self.system.version)
 
-    def begin(self, state: State, h: float) -> tuple[StepPotential, Floats]:
-        """Potential of the step from `state` over h [s], and where to start the search."""
+    def begin(self, state: State, h: float, extrapolate: bool = False) -> tuple[StepPotential, Floats]:
+        """Potential of the step from `state` over h [s], and where to start the search (see `_guess`)."""
         system, x, v = self.system, state.x, state.v
         terms = system.begin_step(state.time, h, x, v)
         newmark = self.name == "newmark"
@@ -159,19 +162,20 @@ class Integrator:
 
         factor = self._factored(terms, inertia, damping, membrane, bending, h)
         potential = StepPotential(system, terms, inertia, centre, energies, hessian_parts, factor)
-        return potential, np.where(system.free, self._guess(state, centre, terms.force, inertia, h), terms.targets)
+        flight: Floats = np.add(centre, terms.force / inertia[:, None])
+        guess = self._guess(state, flight, h) if extrapolate and not newmark else flight
+        return potential, np.where(system.free, guess, terms.targets)
 
-    def _guess(self, state: State, centre: Floats, force: Floats, inertia: Floats, h: float) -> Floats:
+    def _guess(self, state: State, flight: Floats, h: float) -> Floats:
         """Where the search starts: midway between free flight and going on with the last acceleration.
 
         Free flight ignores what holds the sheet, the last acceleration what lets it go; midway a solve of the
         reference sheet starts with half the error of either. A shell that nothing holds keeps free flight's
-        mean: its momentum is then right however early the solve ends. Newmark starts from free flight: its
-        accelerations carry noise that the extrapolation would feed back.
+        mean: its momentum is then right however early the solve ends.
+
+        Newmark starts from free flight: its accelerations carry noise that the extrapolation would feed back. So
+        does Newton's method: where one inexact iteration is enough, a shell at rest would amplify round-off.
         """
-        flight: Floats = centre + force / inertia[:, None]
-        if self.name == "newmark":
-            return flight
         onward = state.x + h * state.v + (h * h) * state.a
         guess: Floats = 0.5 * (flight + onward)
         for part, loose in self.system.parts:
@@ -220,21 +224,26 @@ class Integrator:
             a = (v - state.v) / h
         return State(state.time + h, x, v, a)
 
+    # An unstable step overflows: the caller looks at what comes out.
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def explicit_step(self, state: State, h: float) -> State:
         """Symplectic Euler (velocity first), or Newmark with β = 0 (central differences)."""
         system = self.system
         if self.name == "newmark":
             x = state.x + h * state.v + 0.5 * h * h * state.a
-            x = np.where(system.free, x, system.targets(state.time + h, state.x))
+            if not system.free.all():
+                x = np.where(system.free, x, system.targets(state.time + h, state.x))
             a = self.acceleration(state.time + h, x, state.v, h)
             v = state.v + h * ((1.0 - self.gamma) * state.a + self.gamma * a)
         else:
             a = self.acceleration(state.time, state.x, state.v, h)
             v = (state.v + h * a) / (1.0 + h * system.mass_damping / system.mass)[:, None]
             x = state.x + h * v
+        if not system.free.all():
             x = np.where(system.free, x, system.targets(state.time + h, state.x))
-        v = np.where(system.free, v, (x - state.x) / h)
-        return State(state.time + h, x, v, np.where(system.free, a, 0.0))
+            v = np.where(system.free, v, (x - state.x) / h)
+            a = np.where(system.free, a, 0.0)
+        return State(state.time + h, x, v, a)
 
     def acceleration(self, t: float, x: Floats, v: Floats, h: float) -> Floats:
         """M⁻¹ times all forces at (t, x, v), (n, 3). Rates of strain are differences to x − h v."""
@@ -242,7 +251,7 @@ class Integrator:
         terms = system.begin_step(t - h, h, x - h * v, v)
         force = terms.force
         for energy in terms.energies + system.elastic():
-            force = force - energy.gradient(x)
+            force -= energy.gradient(x)
         if self.name == "newmark":
             force = force - system.mass_damping[:, None] * v
         accelerations: Floats = force / system.mass[:, None]

@@ -9,6 +9,7 @@ from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 from .types import Bools, Floats, Ints, Sparse
+from .vectors import inner
 
 
 class Factor:
@@ -29,7 +30,7 @@ class Factor:
 
     def solve(self, right: Floats) -> Floats:
         """Solution for one (n,) or several (n, k) right-hand sides."""
-        solution: Floats = self._lu.solve(np.ascontiguousarray(right))
+        solution: Floats = self._lu.solve(right)
         return solution
 
     @property
@@ -95,11 +96,11 @@ def conjugate_gradients(
     residual = right.copy()
     z = precondition(residual)
     direction = z
-    rho = float(np.vdot(residual, z))
+    rho = inner(residual, z)
     goal = tolerance * tolerance * rho
     for spent in range(1, most + 1):
         image = product(direction)
-        curvature = float(np.vdot(direction, image))
+        curvature = inner(direction, image)
         if curvature <= 0.0:
             return (solution if spent > 1 else direction), spent
         step = rho / curvature
@@ -107,7 +108,7 @@ def conjugate_gradients(
         residual = residual - step * image
         yield
         z = precondition(residual)
-        rho, previous = float(np.vdot(residual, z)), rho
+        rho, previous = inner(residual, z), rho
         if rho <= goal:
             return solution, spent
         direction = z + (rho / previous) * direction

@@ -79,9 +79,11 @@ def progress(
       what was used (`stretch_scales`).
     """
     scene = as_scene(scene)
-    for name, value in (("frames", frames), ("substeps", substeps)):
-        if int(value) != value or value < (0 if name == "frames" else 1):
-            raise ShellError(f"{name} must be a whole number above zero, not {value}")
+    for name, value, least in (("frames", frames, 0), ("substeps", substeps, 1), ("iterations", iterations, 1)):
+        if value is None and name == "iterations":
+            continue
+        if not (isinstance(value, (int, float, np.number)) and value >= least and value % 1 == 0):
+            raise ShellError(f"{name} must be a whole number, {least} or more, not {value!r}")
     if not (np.isfinite(fps) and fps > 0):
         raise ShellError(f"fps must be positive, not {fps}")
     if solver not in ("auto", "quasi_newton", "newton"):
@@ -112,19 +114,23 @@ class _Run:
 
     def frames(self, count: int, fps: float, substeps: int, resume: dict[str, Any] | None) -> Iterator[Progress]:
         state = self._start(1.0 / (fps * substeps)) if resume is None else _restored(resume, self.system)
-        first = round(state.time * fps)
         h = 1.0 / (fps * substeps)
+        # A state of a failed step may lie between frames, or between steps: the first step then ends on the next.
+        first, done = divmod(int(state.time / h + 1e-6), substeps)
         for index in range(first + 1, first + count + 1):
             self._reset_stats()
             began = time.perf_counter()
-            for substep in range(substeps):
-                for event in self._advance(state, h, index, HALVINGS):
+            for substep in range(done, substeps):
+                # Times are multiples of the step, not sums of it: no drift over a long run.
+                due = (index - 1) / fps + (substep + 1) * h
+                left = due - state.time
+                for event in self._advance(state, left if left < 0.999 * h else h, index, HALVINGS):
                     if isinstance(event, State):
                         state = event
                     else:
                         yield event
-                # Times are multiples of the step, not sums of it: no drift over a long run.
-                state.time = (index - 1) / fps + (substep + 1) * h
+                state.time = due
+            done = 0
             self.stats["seconds"] = time.perf_counter() - began
             yield Progress("frame", state.time, index, frame=self._frame(state))
 
@@ -179,8 +185,8 @@ class _Run:
         yield state
 
     def _solve(self, state: State, h: float, index: int) -> Generator[Progress, None, tuple[Solution, Memory]]:
-        potential, guess = self.integrator.begin(state, h)
         method = self._method(h)
+        potential, guess = self.integrator.begin(state, h, extrapolate=method == "quasi_newton")
         most = MOST[method] if self.iterations is None else self.iterations
         memory = Memory(*state.memory)
         if method == "newton":
@@ -225,8 +231,8 @@ class _Run:
         bounds = self.system.offsets
         return Frame(
             time=state.time,
-            positions=state.x.copy(),
-            velocities=state.v.copy(),
+            positions=np.array(state.x, order="C"),
+            velocities=np.array(state.v, order="C"),
             faces=self.system.faces,
             slices=[slice(int(a), int(b)) for a, b in pairwise(bounds)],
             source=np.arange(n),
@@ -245,18 +251,21 @@ def _saved(state: State) -> dict[str, Any]:
         "positions": state.x.copy(),
         "velocities": state.v.copy(),
         "accelerations": state.a.copy(),
-        "memory_steps": state.memory[0],
-        "memory_changes": state.memory[1],
+        "memory_steps": state.memory[0].copy(),
+        "memory_changes": state.memory[1].copy(),
     }
 
 
 def _restored(saved: dict[str, Any], system: System) -> State:
     shape = (system.vertex_count, 3)
+    moment = float(saved.get("time", np.nan))
+    if not (np.isfinite(moment) and moment >= 0.0):
+        raise ShellError(f"resume: time must be finite and not negative, not {moment}; is it the state of a frame?")
     arrays: list[Floats] = []
     for name in ("positions", "velocities", "accelerations"):
-        array = np.array(saved.get(name, ()), dtype=np.float64)
+        array = np.array(saved.get(name, ()), dtype=np.float64, order="F")
         if array.shape != shape or not np.isfinite(array).all():
             raise ShellError(f"resume: {name} must be finite with shape {shape}; is it a state of this scene?")
         arrays.append(array)
     memory = tuple(np.array(saved.get(name, np.zeros((0, 0, 3)))) for name in ("memory_steps", "memory_changes"))
-    return State(float(saved["time"]), arrays[0], arrays[1], arrays[2], (memory[0], memory[1]))
+    return State(moment, arrays[0], arrays[1], arrays[2], (memory[0], memory[1]))

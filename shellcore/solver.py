@@ -21,6 +21,7 @@ import numpy as np
 from .assembly import Hessian
 from .linalg import conjugate_gradients
 from .types import Bools, Floats
+from .vectors import inner
 
 ARMIJO = 1e-4
 SMALLEST_STEP = 1e-8
@@ -39,7 +40,7 @@ LENIENCE = 4.0
 # Conjugate gradients: how far the residual falls in one Newton iteration, and at most how many products. A solve
 # that reaches the limit has left the constant matrix behind: the Hessian of the moment is factored in its place
 # (up to this many vertices: then a factorisation costs as much as the products it saves), and again when CG slows.
-FORCING = 0.1
+FORCING = 0.2
 PRODUCTS = 60
 SLOW = 20
 FACTORED = 12_000
@@ -106,8 +107,8 @@ class Memory:
 
     def add(self, s: Floats, y: Floats) -> None:
         """Remember a pair, unless its curvature is not positive."""
-        curvature = float(np.vdot(s, y))
-        if curvature > 1e-10 * np.sqrt(float(np.vdot(s, s)) * float(np.vdot(y, y))):
+        curvature = inner(s, y)
+        if curvature > 1e-10 * np.sqrt(inner(s, s) * inner(y, y)):
             self._pairs.append((s, y, 1.0 / curvature))
 
     def direction(self, gradient: Floats, potential: Potential) -> Floats:
@@ -115,12 +116,12 @@ class Memory:
         q = gradient.copy()
         alphas = []
         for s, y, rho in reversed(self._pairs):
-            alpha = rho * float(np.vdot(s, q))
+            alpha = rho * inner(s, q)
             alphas.append(alpha)
             q -= alpha * y
         z = potential.precondition(q)
         for (s, y, rho), alpha in zip(self._pairs, reversed(alphas), strict=True):
-            z += (alpha - rho * float(np.vdot(y, z))) * s
+            z += (alpha - rho * inner(y, z)) * s
         return -z
 
     def clear(self) -> None:
@@ -144,11 +145,11 @@ def quasi_newton(potential: Potential, x: Floats, tolerance: float, most: int, m
     below = 0
     while counts.iterations < most:
         direction = memory.direction(gradient, potential)
-        slope = float(np.vdot(gradient, direction))
+        slope = inner(gradient, direction)
         if not slope < 0.0:
             memory.clear()
             direction = -potential.precondition(gradient)
-            slope = float(np.vdot(gradient, direction))
+            slope = inner(gradient, direction)
         change = rms(direction)
         if counts.iterations == LONG:
             tolerance *= LENIENCE
@@ -185,7 +186,7 @@ def newton(potential: Potential, x: Floats, tolerance: float, most: int) -> Step
             direction, spent = yield from _solved(potential, hessian, gradient, precondition, change)
             counts.products += spent
             counts.factorisations += 1
-        slope = float(np.vdot(gradient, direction))
+        slope = inner(gradient, direction)
         change = rms(direction)
         if not slope < 0.0:
             return Solution(x, True, change, counts)
@@ -242,7 +243,7 @@ def line_search(
             counts.gradients += 1
             if trial_value <= value + ARMIJO * step * slope:
                 return trial, trial_value, gradient
-            if trial_value <= value + blur and abs(float(np.vdot(gradient, direction))) <= 0.9 * abs(slope):
+            if trial_value <= value + blur and abs(inner(gradient, direction)) <= 0.9 * abs(slope):
                 return trial, trial_value, gradient
         step *= 0.5
     return None
@@ -256,4 +257,4 @@ def _stalled(potential: Potential, x: Floats, value: float, slope: float, change
 
 def rms(field: Floats) -> float:
     """Root mean square length of vectors (n, 3)."""
-    return float(np.sqrt(np.vdot(field, field) / len(field)))
+    return float(np.sqrt(inner(field, field) / len(field)))

@@ -20,6 +20,7 @@ from .linalg import Factor
 from .mesh import Topology, check_positions, topology
 from .pieces import Pieces
 from .types import Floats, Ints, Sparse
+from .vectors import inner
 
 # The smallest angle of the mesh may fall to this share of the start's.
 ANGLE_SHARE = 0.5
@@ -219,7 +220,7 @@ class WillmoreFlow:
             x, gradient = centre + size * (x - centre), gradient / size
         gradient[self._held] = 0.0
         moved, change = x - self._x, gradient - self._gradient
-        curvature = _inner(moved, change)
+        curvature = inner(moved, change)
         if self._memory and curvature > 0.0:
             self._pairs = [*self._pairs, (moved, change, curvature)][-self._memory :]
         self._x, self._gradient = x, gradient
@@ -232,17 +233,17 @@ class WillmoreFlow:
         right = self._gradient
         shares = []
         for moved, change, curvature in reversed(self._pairs):
-            shares.append(_inner(moved, right) / curvature)
+            shares.append(inner(moved, right) / curvature)
             right = right - shares[-1] * change
         direction = np.zeros_like(right)
         assert self._factor is not None
         direction[self._rows] = self._factor.solve(-right[self._rows])
         for (moved, change, curvature), share in zip(self._pairs, reversed(shares), strict=True):
-            direction -= (share + _inner(change, direction) / curvature) * moved
-        slope = _inner(self._gradient, direction)
+            direction -= (share + inner(change, direction) / curvature) * moved
+        slope = inner(self._gradient, direction)
         # On a rough mesh the energy is not quite flat along the drift; then descent comes first.
         steady = direction - self._pieces.drift(self._x, direction)
-        steady_slope = _inner(self._gradient, steady)
+        steady_slope = inner(self._gradient, steady)
         return (steady, steady_slope) if steady_slope < 0.5 * slope else (direction, slope)
 
     def _without_noise(self) -> Floats | None:
@@ -294,8 +295,3 @@ def _free_vertices(mesh: Topology, hold_boundary: bool, hold_tangent: bool) -> I
     if hold_tangent:
         free[mesh.faces[~free[mesh.faces].all(axis=1)]] = False
     return np.flatnonzero(free)
-
-
-def _inner(a: Floats, b: Floats) -> float:
-    # einsum, not BLAS: the sum is the same whatever the number of threads.
-    return float(np.einsum("ij,ij->", a, b))

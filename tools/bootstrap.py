@@ -83,7 +83,7 @@ class Stop(Exception):
 
 
 def main(arguments: list[str]) -> int:
-    commands = {"test": test, "demo": demo, "extension": extension}
+    commands = {"test": test, "demo": demo, "bench": bench, "extension": extension}
     command = commands.get(arguments[0]) if arguments else None
     try:
         if command is None:
@@ -141,6 +141,20 @@ def passing(arguments: list[str]) -> tuple[int, ...]:
 
 def demo(arguments: list[str]) -> int:
     return run(any_python(), "tools/demo.py", *arguments)
+
+
+def bench(arguments: list[str]) -> int:
+    """Every benchmark, one after the other, or those named; each writes JSON to out/ and pictures to docs/."""
+    python = any_python()
+    names = arguments or sorted(path.stem for path in (ROOT / "benchmarks").glob("*.py") if path.stem != "common")
+    failed = []
+    for name in names:
+        say(name)
+        if run(python, f"benchmarks/{name}.py") != 0:
+            failed.append(name)
+    for name in failed:
+        say(f"failed: {name}")
+    return 1 if failed else 0
 
 
 def extension(arguments: list[str]) -> int:

@@ -12,10 +12,11 @@ from scipy.sparse import csr_matrix
 
 from ..assembly import BlockPattern, Hessian, scalar_matrix
 from ..types import Floats, Ints, Sparse
-from ..vectors import dot
+from ..vectors import applied, components, dot, inner
 from .base import Energy, round_off_of_squares
 
 Moduli = tuple[Floats, Floats, Floats, Floats]
+Stress = tuple[Floats, Floats, Floats]
 
 
 def warp_gradients(positions: Floats, faces: Ints, axes: Floats) -> tuple[Floats, Floats]:
@@ -64,7 +65,7 @@ class Fem(Energy):
         """Images of the unit warp and weft vectors, components first, each (3, m)."""
         m = len(self.faces)
         both = np.empty((3, 2 * m))
-        for i, component in enumerate(np.ascontiguousarray(x.T)):
+        for i, component in enumerate(components(x)):
             both[i] = self._to_gradients @ component
         return both[:, :m], both[:, m:]
 
@@ -82,8 +83,12 @@ class Fem(Energy):
         e11, e22, e12 = green_strain(warp, weft)
         s11, s22, s12 = self.stress(e11, e22, e12)
         density = 0.5 * (s11 * e11 + s22 * e22) + s12 * e12
-        self._last_value = float(self.areas @ density)
+        self._last_value = inner(self.areas, density)
         return self._last_value, self.forces_of(warp, weft, s11, s22, s12)
+
+    def gradient(self, x: Floats) -> Floats:
+        warp, weft = self.deformation(x)
+        return self.forces_of(warp, weft, *self.stress(*green_strain(warp, weft)))
 
     def round_off(self, x: Floats) -> float:
         return round_off_of_squares(self._last_value, self._total_stiffness)
@@ -94,7 +99,7 @@ class Fem(Energy):
         first_piola = np.empty((3, 2 * m))
         first_piola[:, :m] = s11 * warp + s12 * weft
         first_piola[:, m:] = s12 * warp + s22 * weft
-        return np.stack([self._to_forces @ component for component in first_piola], axis=1)
+        return applied(self._to_forces, first_piola.T)
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Exact, or with compressive stress left out of the geometric part (then positive semidefinite)."""
@@ -103,6 +108,21 @@ class Fem(Energy):
         if psd:
             s11, s22, s12 = positive_part(s11, s22, s12)
         return Hessian(self.vertex_count, blocks=[self.tangent(warp, weft, self.moduli, (s11, s22, s12))])
+
+    def hessian_under(self, x: Floats, stress: Stress) -> Hessian:
+        """Exact Hessian but for the stress S11, S22, S12 [N/m], each (m,), of its geometric part, which is given."""
+        return Hessian(self.vertex_count, blocks=[self.tangent(*self.deformation(x), self.moduli, stress)])
+
+    def stress_ahead(self, x: Floats, step: Floats) -> Stress:
+        """Stress [N/m] at x + step, (n, 3), by the strain linearised at x: free of what a rotation stretches."""
+        warp, weft = self.deformation(x)
+        by_warp, by_weft = self.deformation(step)
+        e11, e22, e12 = green_strain(warp, weft)
+        return self.stress(
+            e11 + (warp * by_warp).sum(axis=0),
+            e22 + (weft * by_weft).sum(axis=0),
+            e12 + 0.5 * (warp * by_weft + weft * by_warp).sum(axis=0),
+        )
 
     def tangent(self, warp: Floats, weft: Floats, moduli: Moduli, stress: tuple[Floats, Floats, Floats]) -> Sparse:
         """Block matrix ∑ area ∇hatᵢ·K·∇hatⱼ with K = ∂(F S)/∂F for tangent moduli and stress."""

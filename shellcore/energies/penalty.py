@@ -13,6 +13,7 @@ from scipy.sparse import bsr_matrix
 
 from ..assembly import Hessian
 from ..types import Floats
+from ..vectors import inner
 from .base import Energy
 
 # Resting depth is g h²/STIFFNESS: 0.7 mm at 24 steps a second.
@@ -78,11 +79,11 @@ class Penalty(Energy):
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         depth, normal, _ = self._depth(x)
         push = self._strength * depth
-        value = 0.5 * float(push @ depth)
+        value = 0.5 * inner(push, depth)
         gradient = -push[:, None] * normal
         if self._drag.any():
             drag = self._drag[:, None] * self._slip(x)
-            value += 0.5 * float(np.vdot(drag, x - self._start))
+            value += 0.5 * inner(drag, x - self._start)
             gradient += drag
         return value, gradient
 

@@ -7,6 +7,7 @@ from scipy.sparse import csr_matrix, diags
 
 from ..assembly import Hessian, scalar_matrix
 from ..types import Floats, Ints, Sparse
+from ..vectors import inner
 from .base import Energy, QuadraticEnergy
 
 
@@ -20,7 +21,7 @@ class SoftPins(Energy):
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         offset = x - self.targets
         gradient = self.weights * offset
-        return 0.5 * float(np.vdot(gradient, offset)), gradient
+        return 0.5 * inner(gradient, offset), gradient
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         return Hessian(len(x), blocks=[diags(self.weights.ravel()).tobsr((3, 3))])

@@ -8,19 +8,29 @@ free rim has no potential, so the rim's share is taken at the start of the step 
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from ..assembly import BlockPattern, Hessian, scatter
-from ..types import Floats, Ints, Sparse
-from ..vectors import skew
+from ..types import Floats, Ints
+from ..vectors import applied, components, cross, inner, picked, skew
 from .base import Energy
 
 
-def area_normals(x: Floats, faces: Ints, to_vertices: Sparse) -> Floats:
-    """A third of the area-weighted normals of the faces at each vertex [m²], (n, 3)."""
-    corners = x[faces]
-    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]) / 6.0
-    normals: Floats = to_vertices @ np.concatenate([normal] * 3)
-    return normals
+class AreaNormals:
+    """A third of the area-weighted normals of the faces round each vertex."""
+
+    def __init__(self, faces: Ints, vertex_count: int) -> None:
+        self._corners = [np.ascontiguousarray(faces[:, j]) for j in range(3)]
+        once = np.repeat(np.arange(len(faces)), 3)
+        self._sixths = csr_matrix(
+            (np.full(faces.size, 1.0 / 6.0), (faces.ravel(), once)), shape=(vertex_count, len(faces))
+        )
+
+    def __call__(self, x: Floats) -> Floats:
+        """Area normals [m²], (n, 3), at positions x."""
+        xt = components(x)
+        a, b, c = (picked(xt, corner) for corner in self._corners)
+        return applied(self._sixths, cross(b - a, c - a).T)
 
 
 class Pressure(Energy):
@@ -32,23 +42,24 @@ class Pressure(Energy):
         self.vertex_count = vertex_count
         self.pressure = 0.0
         self.scatter = scatter(faces.T, vertex_count)
+        self._area_normals = AreaNormals(faces, vertex_count)
         self._rim = np.zeros((vertex_count, 3))
         self._pattern: BlockPattern | None = None
 
     def begin_step(self, x: Floats) -> None:
         """Take the rim's share of an open mesh at x."""
         if not self.closed:
-            self._rim = self._volume(x)[1] - area_normals(x, self.faces, self.scatter)
+            self._rim = self._volume(x)[1] - self._area_normals(x)
 
     def _volume(self, x: Floats) -> tuple[float, Floats]:
         a, b, c = (x[self.faces[:, j]] for j in range(3))
         by_a, by_b, by_c = np.cross(b, c) / 6.0, np.cross(c, a) / 6.0, np.cross(a, b) / 6.0
-        return float(np.vdot(by_a, a)), self.scatter @ np.concatenate([by_a, by_b, by_c])
+        return inner(by_a, a), self.scatter @ np.concatenate([by_a, by_b, by_c])
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         volume, by_x = self._volume(x)
         p = self.pressure
-        return -p * (volume - float(np.vdot(self._rim, x))), -p * (by_x - self._rim)
+        return -p * (volume - inner(self._rim, x)), -p * (by_x - self._rim)
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Exact; positive semidefinite only as nothing at all, so that is what psd gives."""

@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix
 from ..assembly import BlockPattern, Hessian, scalar_matrix, scatter
 from ..mesh import Topology
 from ..types import Floats, Sparse
-from ..vectors import skew
+from ..vectors import inner, skew
 from .base import Energy
 from .fem import Moduli
 
@@ -43,7 +43,7 @@ class EdgeSprings(Energy):
         length = np.sqrt(np.einsum("ij,ij->i", edge, edge))
         change = length - self._rest
         tension = self._factor * change
-        return 0.5 * float(tension @ change), self._to_forces @ (edge * (tension / length)[:, None])
+        return 0.5 * inner(tension, change), self._to_forces @ (edge * (tension / length)[:, None])
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Exact, or without the geometric part of compressed springs."""
@@ -95,7 +95,7 @@ class AreaSprings(Energy):
         pressure = self._factor * change
         by_corner = 0.5 * pressure[:, None, None] * np.cross(normal[:, None, :], edges)
         push = by_corner.transpose(1, 0, 2).reshape(-1, 3)
-        return 0.5 * float(pressure @ change), self._scatter @ push
+        return 0.5 * inner(pressure, change), self._scatter @ push
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Exact, or the Gauss-Newton part alone."""

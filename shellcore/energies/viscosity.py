@@ -15,6 +15,7 @@ import numpy as np
 
 from ..assembly import Hessian
 from ..types import Floats, Sparse
+from ..vectors import inner
 from .base import Energy
 from .fem import Fem, green_strain, positive_part
 from .hinge import Hinge
@@ -43,7 +44,7 @@ class StrainViscosity(Energy):
         change = self._change(warp, weft)
         s11, s22, s12 = (self._rate * s for s in self.membrane.stress(*change))
         density = 0.5 * (s11 * change[0] + s22 * change[1]) + s12 * change[2]
-        return float(self.membrane.areas @ density), self.membrane.forces_of(warp, weft, s11, s22, s12)
+        return inner(self.membrane.areas, density), self.membrane.forces_of(warp, weft, s11, s22, s12)
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         warp, weft = self.membrane.deformation(x)
@@ -66,21 +67,22 @@ class AngleViscosity(Energy):
         self.hinge = hinge
         self.coefficients = coefficients
         self._constant = constant
-        self._rest = hinge.rest_angles
 
     def begin_step(self, x: Floats, h: float) -> None:
-        """Start of a step of h [s] at x; rest angles moved since the last one count as flow, not as motion."""
-        flowed = self.hinge.rest_angles - self._rest
-        self._rest = self.hinge.rest_angles
-        self._start = self.hinge.angles(x) + flowed
+        """Start of a step of h [s] at x."""
+        self._start = self.hinge.angles(x)
         self._weights = self.coefficients / h
         self._per_step = 1.0 / h
+
+    def flow(self, change: Floats) -> None:
+        """Rest angles move by `change` [rad], (h,), during the step: that is flow, not motion to be damped."""
+        self._start = self._start + change
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         cosine, sine, length, normals, dots = self.hinge._measure(x)
         change = self._wrapped(np.arctan2(sine, cosine) - self._start)
         moment = self._weights * change
-        return 0.5 * float(moment @ change), self.hinge.forces_of(moment, length, normals, dots)
+        return 0.5 * inner(moment, change), self.hinge.forces_of(moment, length, normals, dots)
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         moment = self._weights * self._wrapped(self.hinge.angles(x) - self._start)
