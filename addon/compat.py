@@ -50,6 +50,11 @@ def extension_folder(package: str, create: bool = False) -> str:
         return ""
 
 
+def relative_path_options() -> Any:
+    """Tells newer versions that a path may start with //; they mark it as a fault otherwise."""
+    return {"PATH_SUPPORTS_BLEND_RELATIVE"} if VERSION >= (4, 5, 0) else set()
+
+
 def cli_available() -> bool:
     """Whether this Blender takes commands (`--command`)."""
     return hasattr(bpy.utils, "register_cli_command")

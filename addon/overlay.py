@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import shellcore as sc
 from . import compat
+from .bake import session
 from .bridge.axes import face_axes
 from .bridge.mesh import MeshArrays, read
 from .cache import pc2, playback
@@ -17,6 +18,11 @@ from .operators.results import frame_values
 
 _handle: Any = None
 _batches: dict[tuple[Any, ...], Any] = {}
+# Drawn this much nearer, in depths of the view, so that the surface beneath does not shine through.
+NEARER = 2e-4
+# More lines than this are a carpet.
+MOST_LINES = 700
+BAKING_COLOUR = (1.0, 0.62, 0.25)
 AXIS_COLOUR = (1.0, 0.55, 0.1, 1.0)
 
 
@@ -37,17 +43,21 @@ def surface(obj: Any, frame: int) -> tuple[MeshArrays, Any]:
 
 
 def axis_lines(obj: Any, frame: int) -> Any:
-    """Ends of a line on every face along its warp, (2m, 3), in object space."""
+    """Ends of lines along the warp, (2k, 3), in object space: one a face, fewer and longer on a fine mesh."""
     arrays, positions = surface(obj, frame)
     axes, strength = face_axes(obj, obj.data, arrays, positions, np.eye(4))
     if axes is None:
         axes = sc.Shell(positions, arrays.faces, sc.Material.preset("reference"), bending="hinge").axes
-    a, b, c = (positions[arrays.faces[:, j]] for j in range(3))
+    # A choice without order: every so manieth face would draw the mesh's own rows.
+    chosen = np.random.default_rng(1).permutation(len(axes))[:MOST_LINES]
+    every = len(axes) / len(chosen)
+    axes, strength = axes[chosen], None if strength is None else strength[chosen]
+    a, b, c = (positions[arrays.faces[chosen, j]] for j in range(3))
     centre, normal = (a + b + c) / 3, np.cross(b - a, c - a)
     double_area = np.linalg.norm(normal, axis=1, keepdims=True)
-    half = (
-        0.5 * obj.thin_shell.show_axes_length * np.sqrt(double_area) * (1.0 if strength is None else strength[:, None])
-    )
+    half = 0.5 * obj.thin_shell.show_axes_length * np.sqrt(every * double_area)
+    if strength is not None:
+        half *= strength[:, None]
     unit = axes / np.maximum(np.linalg.norm(axes, axis=1, keepdims=True), 1e-300)
     lift = 0.02 * normal / np.sqrt(np.maximum(double_area, 1e-300))
     return np.stack([centre - half * unit + lift, centre + half * unit + lift], axis=1).reshape(-1, 3)
@@ -72,6 +82,11 @@ def draw() -> None:
     """Called by Blender for every 3D view."""
     context: Any = bpy.context
     frame = context.scene.frame_current
+    if session.current is not None:
+        for job in session.current.jobs:
+            for name, positions in job.latest.items():
+                _draw_baking(name, positions)
+        return
     for obj in context.visible_objects:
         if obj.type != "MESH" or not obj.thin_shell.enabled or obj.mode != "OBJECT":
             continue
@@ -82,6 +97,32 @@ def draw() -> None:
                 _draw(obj, _batch(obj, frame, "result"), lines=False)
         except (UserError, CacheError, sc.ShellError):
             continue  # Check and the panel say what is wrong; a view must go on drawing
+
+
+def shaded(positions: Any, faces: Any) -> Any:
+    """Colours (n, 4) of a surface lit from above the viewer's left shoulder, in object space."""
+    a, b, c = (positions[faces[:, j]] for j in range(3))
+    normals = np.zeros_like(positions)
+    for axis, part in enumerate(np.cross(b - a, c - a).T):
+        normals[:, axis] = np.bincount(faces.ravel(), weights=np.repeat(part, 3), minlength=len(positions))
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    light = np.abs(normals @ np.array([0.36, -0.48, 0.8]))
+    return np.column_stack([np.outer(0.2 + 0.7 * light, BAKING_COLOUR), np.ones(len(positions))])
+
+
+def _draw_baking(name: str, positions: Any) -> None:
+    """The last finished frame of a shell that is being baked."""
+    from gpu_extras.batch import batch_for_shader
+
+    obj = bpy.data.objects.get(name)
+    if obj is None:
+        return
+    faces = read(obj.data).faces
+    if faces.max(initial=-1) >= len(positions) or len(positions) != len(obj.data.vertices):
+        return  # modifiers above Thin Shell make another mesh
+    shader = _gpu().shader.from_builtin("SMOOTH_COLOR")
+    arrays = {"pos": positions.astype(np.float32), "color": shaded(positions, faces).astype(np.float32)}
+    _draw(obj, (shader, batch_for_shader(shader, "TRIS", arrays, indices=faces.astype(np.int32))), lines=False)
 
 
 def _batch(obj: Any, frame: int, kind: str) -> Any:
@@ -113,15 +154,15 @@ def _batch(obj: Any, frame: int, kind: str) -> Any:
         _batches.clear()
     if kind == "axes":
         shader = _gpu().shader.from_builtin(compat.uniform_colour_shader())
-        made = batch_for_shader(shader, "LINES", {"pos": axis_lines(obj, frame).astype(np.float32).tolist()})
+        made = batch_for_shader(shader, "LINES", {"pos": axis_lines(obj, frame).astype(np.float32)})
     else:
         shader = _gpu().shader.from_builtin("SMOOTH_COLOR")
         positions, faces, colours = coloured(obj, frame)
         made = batch_for_shader(
             shader,
             "TRIS",
-            {"pos": positions.astype(np.float32).tolist(), "color": colours.tolist()},
-            indices=faces.tolist(),
+            {"pos": positions.astype(np.float32), "color": colours.astype(np.float32)},
+            indices=faces.astype(np.int32),
         )
     _batches[key] = shader, made
     return _batches[key]
@@ -139,7 +180,10 @@ def _draw(obj: Any, made: Any, lines: bool) -> None:
     shader, batch = made
     gpu.state.depth_test_set("LESS_EQUAL")
     gpu.state.line_width_set(1.5)
-    with gpu.matrix.push_pop():
+    with gpu.matrix.push_pop(), gpu.matrix.push_pop_projection():
+        nearer = gpu.matrix.get_projection_matrix()
+        nearer[2] -= NEARER * nearer[3]
+        gpu.matrix.load_projection_matrix(nearer)
         gpu.matrix.multiply_matrix(obj.matrix_world)
         shader.bind()
         if lines:

@@ -36,6 +36,8 @@ class Job:
         self.done = 0
         self.complete = False
         self.published = False
+        self.latest: dict[str, Any] = {}
+        """Object space positions of the last frame by object, to be drawn while the bake goes on."""
         self.warnings: list[str] = []
         self.stats: dict[str, float] = {"iterations": 0, "seconds": 0.0}
 
@@ -130,6 +132,7 @@ class Job:
             made = step.frame
             parts = [made.positions[part] for part in made.slices]
             store.append(simulation.links, parts, kept_fields(store, simulation, made))
+            self.latest = {link.name: link.local(x) for link, x in zip(simulation.links, parts, strict=True)}
             store.remember(made.state, frame)
             self.done = frame
             self.stats["iterations"] += made.stats.get("iterations", 0)

@@ -31,8 +31,12 @@ class Shown:
         return (self.frame - self.first) / max(self.last - self.first, 1)
 
     @property
+    def time_left(self) -> str:
+        return _clock(self.eta)
+
+    @property
     def text(self) -> str:
-        left = f", {_clock(self.eta)} left" if self.eta else ""
+        left = f", {self.time_left} left" if self.eta else ""
         return f"Thin Shell: frame {self.frame} of {self.last}{left}. {self.stage}. ESC stops and keeps the frames"
 
 

@@ -39,7 +39,7 @@ def vertex_positions(mesh: Any) -> Any:
 def read(mesh: Any) -> MeshArrays:
     """Positions and triangles of a mesh."""
     positions = vertex_positions(mesh)
-    corner_vertices = _ints(mesh.loops, "vertex_index")
+    corner_vertices = _built_in(mesh, ".corner_vert")
     starts, totals = _ints(mesh.polygons, "loop_start"), _ints(mesh.polygons, "loop_total")
     ngons = (np.zeros((0, 3), dtype=np.int64), np.zeros(0, dtype=np.int64))
     if (totals > 4).any():
@@ -67,10 +67,15 @@ def corner_uvs(mesh: Any, name: str, owner: str) -> Any:
 
 
 def _loose_edges(mesh: Any) -> Any:
-    edges = _ints(mesh.edges, "vertices", 2).reshape(-1, 2)
-    used = np.zeros(len(edges), dtype=bool)
-    used[_ints(mesh.loops, "edge_index")] = True
-    return edges[~used]
+    used = np.zeros(len(mesh.edges), dtype=bool)
+    used[_built_in(mesh, ".corner_edge")] = True
+    return np.array([tuple(mesh.edges[int(i)].vertices) for i in np.flatnonzero(~used)], dtype=np.int64).reshape(-1, 2)
+
+
+def _built_in(mesh: Any, name: str) -> Any:
+    """Blender's own arrays of corners, several times faster to read than corner by corner."""
+    attribute = mesh.attributes.get(name)
+    return _ints(attribute.data, "value") if attribute is not None else np.zeros(0, dtype=np.int64)
 
 
 def _ints(collection: Any, name: str, width: int = 1) -> Any:

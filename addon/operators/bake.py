@@ -9,7 +9,7 @@ from ..bake import groups, session, status
 from ..bake.order import Order
 from ..errors import UserError
 
-TICK = 0.05
+TICK = 0.04
 """Longest stretch of work [s] between two looks at the window."""
 
 MODES = [

@@ -1,6 +1,9 @@
 """What all panels share."""
 
+import textwrap
 from typing import Any
+
+import bpy
 
 from ..bake import session
 
@@ -40,10 +43,10 @@ def editable(obj: Any) -> bool:
     return session.current is None and (not settings.baked or settings.unlocked)
 
 
-def wrapped(layout: Any, text: str, icon: str = "NONE", width: int = 48) -> None:
-    """A sentence over as many lines as a narrow panel needs."""
-    import textwrap
-
+def wrapped(layout: Any, text: str, icon: str = "NONE") -> None:
+    """A sentence over as many lines as the panel's width needs."""
+    region, scale = bpy.context.region, bpy.context.preferences.system.ui_scale
+    width = max(20, int((region.width / scale - 75) / 6.3)) if region is not None else 48
     box = layout.column(align=True)
     for number, line in enumerate(textwrap.wrap(text, width)):
         box.label(text=line, icon=icon if number == 0 else "BLANK1" if icon != "NONE" else "NONE")

@@ -26,7 +26,9 @@ def draw_bake(layout: Any, context: Any) -> None:
     settings, run = context.object.thin_shell, session.current
     if run is not None:
         layout.progress(factor=run.shown.share, text=f"Frame {run.shown.frame} of {run.shown.last}")
-        wrapped(layout, run.shown.text)
+        left = f", {run.shown.time_left} left" if run.shown.eta else ""
+        layout.label(text=f"{run.shown.stage}{left}", icon="TIME")
+        layout.label(text="ESC stops and keeps the frames", icon="BLANK1")
         return
     state = status(context.object, context.scene)
     wrapped(layout, state.message, ICONS[state.kind])
@@ -60,7 +62,7 @@ class PHYSICS_PT_thin_shell_cache(SubPanel, bpy.types.Panel):
         frames.prop(settings, "frame_end")
         layout.prop(settings, "cache_target")
         layout.prop(settings, "cache_folder")
-        layout.prop(settings, "live_iterations")
+        layout.prop(settings, "live_iterations", text="Live Quality")
         buttons = self.layout.column(align=True)
         buttons.enabled = session.current is None
         if settings.baked:

@@ -61,14 +61,14 @@ class PHYSICS_PT_thin_shell_model(SubPanel, bpy.types.Panel):
         if settings.integrator == "newmark":
             layout.prop(settings, "newmark_beta")
             layout.prop(settings, "newmark_gamma")
-        layout.prop(settings, "substeps")
+        layout.prop(settings, "substeps", text="Steps")
         layout.separator()
         layout.prop(settings, "solver")
         if settings.solver != "quasi_newton":
             layout.prop(settings, "jacobian")
         layout.prop(settings, "tolerance")
         layout.prop(settings, "strain_limit", text="Strain Limit (%)")
-        layout.prop(settings, "iterations")
+        layout.prop(settings, "iterations", text="Iterations")
 
 
 register, unregister = bpy.utils.register_classes_factory(

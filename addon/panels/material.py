@@ -16,27 +16,26 @@ class PHYSICS_PT_thin_shell_material(SubPanel, bpy.types.Panel):
         settings, layout = column(self, context)
         layout.row().prop(settings, "material_source", expand=True)
         if settings.material_source == "SOLID":
-            for name, text in (
-                ("young", "Young's Modulus (MPa)"),
-                ("solid_poisson", None),
-                ("density", "Density (kg/m³)"),
-                ("thickness", "Thickness (mm)"),
-            ):
-                layout.prop(settings, name, text=text) if text else layout.prop(settings, name)
+            layout.prop(settings, "young", text="Young (MPa)")
+            layout.prop(settings, "solid_poisson", text="Poisson")
+            layout.prop(settings, "density", text="Density (kg/m³)")
+            layout.prop(settings, "thickness", text="Thick (mm)")
             return
+        layout.label(text="Stretch [N/m]")
         stretch = layout.column(align=True)
-        stretch.prop(settings, "stretch_warp", text="Stretch (N/m)  Warp")
-        stretch.prop(settings, "stretch_weft")
-        _optional(layout, settings, "shear_auto", "shear", "Shear (N/m)")
-        layout.prop(settings, "poisson")
+        stretch.prop(settings, "stretch_warp", text="Warp")
+        stretch.prop(settings, "stretch_weft", text="Weft")
+        _optional(layout, settings, "shear_auto", "shear", "Shear")
+        layout.prop(settings, "poisson", text="Poisson")
+        layout.label(text="Bend [mN·m]")
         bend = layout.column(align=True)
-        bend.prop(settings, "bend_warp", text="Bend (mN·m)  Warp")
-        bend.prop(settings, "bend_weft")
-        _optional(layout, settings, "twist_auto", "twist", "Twist (mN·m)")
-        layout.prop(settings, "bend_poisson")
+        bend.prop(settings, "bend_warp", text="Warp")
+        bend.prop(settings, "bend_weft", text="Weft")
+        _optional(layout, settings, "twist_auto", "twist", "Twist")
+        layout.prop(settings, "bend_poisson", text="Poisson")
         layout.separator()
         layout.prop(settings, "areal_density", text="Weight (kg/m²)")
-        layout.prop(settings, "thickness", text="Thickness (mm)")
+        layout.prop(settings, "thickness", text="Thick (mm)")
 
 
 def _optional(layout: Any, settings: Any, automatic: str, name: str, text: str) -> None:

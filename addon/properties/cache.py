@@ -2,6 +2,8 @@
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
+from .. import compat
+
 TARGETS = [
     ("PC2", "Point Cache", "A PC2 file played by a Mesh Cache modifier: plays anywhere, small .blend"),
     ("SHAPE_KEYS", "Shape Keys", "Inside the .blend, one key a frame: for glTF and game engines"),
@@ -27,6 +29,7 @@ TABLE = {
         name="Folder",
         description="Where caches go; // is the folder of the .blend file",
         subtype="DIR_PATH",
+        options=compat.relative_path_options(),
         default="//thin_shell_cache",
     ),
     "cache_name": StringProperty(name="Cache", description="File name of the bake, without ending", options={"HIDDEN"}),
