@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 
 from ... import shellcore as sc
+from ...shellcore.errors import listed
 from .. import compat
 from ..errors import UserError
 from . import mesh as meshes
@@ -108,7 +109,8 @@ def _link(obj: Any, depsgraph: Any, sampler: Sampler, scale: float) -> Link:
 def located(error: sc.ShellError, name: str, arrays: meshes.MeshArrays) -> UserError:
     """The core's complaint with the object's name and the polygons of its mesh instead of triangles."""
     polygons = sorted({int(arrays.polygons[f]) for f in error.faces if f < len(arrays.polygons)})
-    return UserError(f"{name}: {error}", object=name, polygons=polygons, edges=error.edges, vertices=error.vertices)
+    said = str(error).replace(listed(error.faces), listed(polygons)) if error.faces else str(error)
+    return UserError(f"{name}: {said}", object=name, polygons=polygons, edges=error.edges, vertices=error.vertices)
 
 
 def _rest_positions(obj: Any, depsgraph: Any, start: Any, matrix: Any, scale: float) -> Any:
