@@ -65,8 +65,16 @@ def build(scene: Any, objects: list[Any]) -> Simulation:
     shells = [link.shell for link in links]
     surfaces = colliders(scene, objects, sampler, depsgraph, scale)
     forces = acting(scene, objects, shells, sampler, depsgraph)
-    contact = any(obj.thin_shell.self_contact for obj in objects)
-    made = sc.Scene(shells, colliders=surfaces, attachments=attachments, self_contact=contact, **forces)
+    touching = len(objects) > 1 or any(obj.thin_shell.self_contact for obj in objects)
+    distance = objects[0].thin_shell.contact_distance * 1e-3 or None
+    made = sc.Scene(
+        shells,
+        colliders=surfaces,
+        attachments=attachments,
+        self_contact=touching,
+        contact_distance=distance,
+        **forces,
+    )
     return Simulation(made, links, sampler)
 
 
