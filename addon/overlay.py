@@ -107,7 +107,7 @@ def shaded(positions: Any, faces: Any) -> Any:
         normals[:, axis] = np.bincount(faces.ravel(), weights=np.repeat(part, 3), minlength=len(positions))
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
     light = np.abs(normals @ np.array([0.36, -0.48, 0.8]))
-    return np.column_stack([np.outer(0.2 + 0.7 * light, BAKING_COLOUR), np.ones(len(positions))])
+    return np.column_stack([np.outer(0.4 + 0.55 * light, BAKING_COLOUR), np.ones(len(positions))])
 
 
 def _draw_baking(name: str, positions: Any) -> None:

@@ -7,7 +7,7 @@ from ..errors import UserError
 # Shells that touch each other share one solve, so these must agree; the rest is each shell's own.
 SHARED = (
     "integrator", "newmark_beta", "newmark_gamma", "substeps", "solver", "jacobian", "tolerance", "iterations",
-    "strain_limit", "use_collision", "collision_collection", "air_drag", "air_lift",
+    "strain_limit", "use_collision", "collision_collection", "contact_distance", "air_drag", "air_lift",
     "air_density", "frame_start", "frame_end",
 )  # fmt: skip
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ... import shellcore as sc
+from ...shellcore.errors import listed
 from ..errors import UserError
 from .axis_image import face_samples
 from .mesh import MeshArrays, corner_uvs
@@ -35,7 +36,8 @@ def face_axes(obj: Any, mesh: Any, arrays: MeshArrays, world: Any, matrix: Any) 
         return sc.axes_from_uv(world, arrays.faces, uv, angles), strength
     except sc.ShellError as error:
         polygons = sorted({int(arrays.polygons[f]) for f in error.faces})
-        raise UserError(f"{obj.name}: {error}", object=obj.name, polygons=polygons) from None
+        said = str(error).replace(listed(error.faces), listed(polygons)) if error.faces else str(error)
+        raise UserError(f"{obj.name}: {said}", object=obj.name, polygons=polygons) from None
 
 
 def pixels(obj: Any, image: Any) -> Any:

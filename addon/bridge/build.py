@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 
 from ... import shellcore as sc
+from ...shellcore.errors import listed
 from .. import compat
 from ..errors import UserError
 from . import mesh as meshes
@@ -64,8 +65,16 @@ def build(scene: Any, objects: list[Any]) -> Simulation:
     shells = [link.shell for link in links]
     surfaces = colliders(scene, objects, sampler, depsgraph, scale)
     forces = acting(scene, objects, shells, sampler, depsgraph)
-    contact = any(obj.thin_shell.self_contact for obj in objects)
-    made = sc.Scene(shells, colliders=surfaces, attachments=attachments, self_contact=contact, **forces)
+    touching = len(objects) > 1 or any(obj.thin_shell.self_contact for obj in objects)
+    distance = objects[0].thin_shell.contact_distance * 1e-3 or None
+    made = sc.Scene(
+        shells,
+        colliders=surfaces,
+        attachments=attachments,
+        self_contact=touching,
+        contact_distance=distance,
+        **forces,
+    )
     return Simulation(made, links, sampler)
 
 
@@ -108,7 +117,8 @@ def _link(obj: Any, depsgraph: Any, sampler: Sampler, scale: float) -> Link:
 def located(error: sc.ShellError, name: str, arrays: meshes.MeshArrays) -> UserError:
     """The core's complaint with the object's name and the polygons of its mesh instead of triangles."""
     polygons = sorted({int(arrays.polygons[f]) for f in error.faces if f < len(arrays.polygons)})
-    return UserError(f"{name}: {error}", object=name, polygons=polygons, edges=error.edges, vertices=error.vertices)
+    said = str(error).replace(listed(error.faces), listed(polygons)) if error.faces else str(error)
+    return UserError(f"{name}: {said}", object=name, polygons=polygons, edges=error.edges, vertices=error.vertices)
 
 
 def _rest_positions(obj: Any, depsgraph: Any, start: Any, matrix: Any, scale: float) -> Any:

@@ -108,10 +108,7 @@ class PHYSICS_PT_thin_shell_statistics(SubPanel, bpy.types.Panel):
         layout.label(text=f"{len(obj.data.vertices):,} vertices, {len(obj.data.polygons):,} faces")
         run = session.current or session.finished
         if run is not None:
-            layout.label(
-                text=f"{1000 * run.shown.frame_seconds:.0f} ms a frame, longest tick "
-                f"{1000 * run.shown.longest_tick:.0f} ms"
-            )
+            layout.label(text=f"{1000 * run.shown.frame_seconds:.0f} ms a frame")
             scale = min((job.stats.get("stretch_scale", 1.0) for job in run.jobs), default=1.0)
             if scale < 1.0:
                 layout.label(text=f"Stretch softened to {100 * scale:.2g}% by the Strain Limit")

@@ -52,6 +52,7 @@ class PHYSICS_PT_thin_shell_collisions(SubPanel, bpy.types.Panel):
         layout.prop(settings, "collision_collection")
         if meshes_supported():
             layout.prop(settings, "self_contact")
+            layout.prop(settings, "contact_distance", text="Distance (mm)")
         else:
             layout.label(text="This version: planes and balls only", icon="INFO")
 

@@ -76,6 +76,14 @@ TABLE = {
     "self_contact": BoolProperty(
         name="Self Contact", description="The sheet collides with itself and other shells", default=True
     ),
+    "contact_distance": FloatProperty(
+        name="Distance",
+        description="Distance that surfaces keep [mm]; 0: the sheet's thickness. Larger is faster and safer",
+        default=0.0,
+        min=0.0,
+        max=1e4,
+        precision=3,
+    ),
     "collider_shape": EnumProperty(
         name="Shape for Thin Shell", description="What thin shells feel of this collider", items=COLLIDER_SHAPES
     ),

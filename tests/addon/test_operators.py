@@ -194,6 +194,9 @@ def test_check_names_the_fault(sheet, fault):
     }  # fmt: skip
     assert words[fault] in message
     assert fault == "field" or "Sheet" in message
+    if fault == "zero":
+        # Polygons as Blender counts them, not the triangles inside.
+        assert f"faces {', '.join(map(str, check.last[0].polygons[:5]))}" in message
     if fault in ("zero", "cross", "manifold"):
         assert [p.index for p in sheet.data.polygons if p.select] == check.last[0].polygons != []
     if fault == "loose":
