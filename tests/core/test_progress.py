@@ -23,6 +23,12 @@ class TestProgress:
         with pytest.raises(StopIteration):
             next(run)
 
+    def test_every_factorisation_is_announced(self):
+        """Rest angles move in every step, a seam opens: each makes a new matrix, and a pause the caller may explain."""
+        steps = list(sc.progress(busy_scene(), 4, fps=100.0, substeps=2))
+        assert steps[-1].frame.stats["factorisations"] == 8
+        assert sum(step.stage == "factor" for step in steps) == 8
+
     def test_frames_come_with_the_progress(self):
         frames = [step.frame for step in sc.progress(busy_scene(), 3, fps=100.0) if step.frame is not None]
         assert [bytes_of(f) for f in frames] == [bytes_of(f) for f in sc.simulate(busy_scene(), 3, fps=100.0)]
