@@ -21,7 +21,7 @@ from scipy.sparse import csc_matrix, diags  # noqa: E402
 import common  # noqa: E402
 import shellcore as sc  # noqa: E402
 from shellcore.linalg import Factor  # noqa: E402
-from shellcore.statics import _Stresses  # noqa: E402
+from shellcore.mixed import MixedStress  # noqa: E402
 from shellcore.system import System  # noqa: E402
 
 STEPS = 120  # a period
