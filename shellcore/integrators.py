@@ -150,9 +150,10 @@ class Integrator:
         """Whether a step needs no solve."""
         return self.name == "explicit" or (self.name == "newmark" and self.beta == 0.0)
 
-    def needs_factor(self, h: float) -> bool:
-        """Whether the next step of h [s] factors a new matrix."""
-        return not self.explicit and self._factor_key != (h, self.system.version)
+    def needs_factor(self, t: float, h: float) -> bool:
+        """Whether the step from t over h [s] factors a new matrix."""
+        known = self._factor_key == (h, self.system.version) and not self.system.stiffness_changes(t, h)
+        return not (self.explicit or known)
 
     def begin(self, state: State, h: float, extrapolate: bool = False) -> tuple[StepPotential, Floats]:
         """Potential of the step from `state` over h [s], and where to start the search (see `_guess`)."""

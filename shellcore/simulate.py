@@ -162,7 +162,7 @@ class _Run:
             yield ahead
             yield Progress("step", ahead.time, index)
             return
-        if self.integrator.needs_factor(h):
+        if self.integrator.needs_factor(state.time, h):
             yield Progress("factor", state.time, index)
         solution, memory = yield from self._solve(state, h, index)
         if solution.converged or (self.iterations is not None and np.isfinite(solution.x).all()):
