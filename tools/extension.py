@@ -45,9 +45,11 @@ def main() -> int:
         tool, tags = blender_tool()
         if bare:
             # For Blenders that a Linux distribution builds on its own Python, with scipy beside it: one zip for all.
-            stage([])
-            DIST.mkdir(exist_ok=True)
-            folders = ("--source-dir", str(STAGE), "--output-dir", str(DIST))
+            target = Path(sys.argv[sys.argv.index("--to") + 1]) if "--to" in sys.argv else DIST
+            place = target.parent / "stage" if "--to" in sys.argv else STAGE
+            stage([], place)
+            target.mkdir(exist_ok=True)
+            folders = ("--source-dir", str(place), "--output-dir", str(target))
             run(sys.executable, tool, "build", "--valid-tags", tags, *folders)
             return 0
         stage(fetched())
@@ -99,25 +101,25 @@ def fetched() -> list[Path]:
     return wheels
 
 
-def stage(wheels: list[Path]) -> None:
-    """Everything the zip may hold, and nothing else, in build/extension/."""
-    shutil.rmtree(STAGE, ignore_errors=True)
-    STAGE.mkdir(parents=True)
+def stage(wheels: list[Path], place: Path = STAGE) -> None:
+    """Everything the zip may hold, and nothing else, in a folder, build/extension/ unless told otherwise."""
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
     for name in SHIPPED:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, STAGE / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+            shutil.copytree(source, place / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
         else:
-            shutil.copy(source, STAGE / name)
+            shutil.copy(source, place / name)
     if wheels:
-        (STAGE / "wheels").mkdir()
+        (place / "wheels").mkdir()
     for wheel in wheels:
-        shutil.copy(wheel, STAGE / "wheels" / wheel.name)
+        shutil.copy(wheel, place / "wheels" / wheel.name)
     manifest = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
     if not wheels:
-        (STAGE / "blender_manifest.toml").write_text(manifest, encoding="utf-8")
+        (place / "blender_manifest.toml").write_text(manifest, encoding="utf-8")
         return
-    (STAGE / "blender_manifest.toml").write_text(with_wheels(manifest, [w.name for w in wheels]), encoding="utf-8")
+    (place / "blender_manifest.toml").write_text(with_wheels(manifest, [w.name for w in wheels]), encoding="utf-8")
 
 
 def with_wheels(manifest: str, names: list[str]) -> str:
