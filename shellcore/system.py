@@ -243,6 +243,14 @@ class System:
         force, drag = self._forces(t, h, x, v)
         return StepTerms(energies + drag, force, self.targets(t + h, x))
 
+    def stiffness_changes(self, t: float, h: float) -> bool:
+        """Whether the step from t over h [s] changes the constant matrix: rest angles that move, ties that open."""
+        if sum(int((tie.release > t).sum()) for tie in self.scene.attachments) != self._tied:
+            return True
+        pairs = zip(self.scene.shells, self.bendings, strict=True)
+        moving = [(shell.rest_angles_at(t + h), bend) for shell, bend in pairs if shell.rest_angles_move]
+        return any(not np.array_equal(angles, bend.angles.rest_angles) for angles, bend in moving)
+
     def _move_rest_angles(self, t: float) -> None:
         for shell, bending in zip(self.scene.shells, self.bendings, strict=True):
             if shell.rest_angles_move:
