@@ -89,6 +89,10 @@ class Job:
                     f"Relations) to bake it here",
                     object=name,
                 )
+            if name not in bpy.context.view_layer.objects:
+                raise UserError(
+                    f"{name}: it is in no collection of this view layer: include its collection to bake it", object=name
+                )
             found.append(obj)
         return found
 
