@@ -78,6 +78,11 @@ def relative_path_options() -> Any:
     return {"PATH_SUPPORTS_BLEND_RELATIVE"} if VERSION >= (4, 5, 0) else set()
 
 
+def alembic_available() -> bool:
+    """Whether this Blender was built with Alembic; some distributions leave it out."""
+    return bool(bpy.app.build_options.alembic)
+
+
 def cli_available() -> bool:
     """Whether this Blender takes commands (`--command`)."""
     return hasattr(bpy.utils, "register_cli_command")
