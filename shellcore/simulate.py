@@ -24,7 +24,9 @@ HALVINGS = 6
 # Default tolerance on the position error of a step: this share of how far elastic forces moved the sheet in the last
 # step, or of the scene's size at 24 steps a second where that is larger.
 TOLERANCE = 0.025
-SMALLEST = 1e-6
+# Newmark damps nothing, so what a solve leaves undone stays for good.
+UNDAMPED = 1e-4
+SMALLEST = 1e-11
 MOST = {"quasi_newton": 400, "newton": 200}
 # (Distance a membrane wave travels in a step / size of the sheet)², from which Newton is the cheaper road.
 STIFF = 40.0
@@ -194,7 +196,8 @@ class _Run:
         if self.given_tolerance is None:
             # Positions err by an acceleration times h²: what a step may err by shrinks with it.
             least = SMALLEST * self.size * min(1.0, (24.0 * h) ** 2)
-            self.tolerance = max(least, TOLERANCE * potential.departure)
+            share = UNDAMPED if self.integrator.name == "newmark" else TOLERANCE
+            self.tolerance = max(least, share * potential.departure)
         most = MOST[method] if self.iterations is None else self.iterations
         memory = Memory(*state.memory)
         if method == "newton" and self.system.vertex_count <= FACTORED:
@@ -226,6 +229,8 @@ class _Run:
     def _method(self, h: float) -> str:
         if self.solver != "auto":
             return self.solver
+        if self.integrator.name == "newmark" and self.system.vertex_count <= FACTORED:
+            return "newton"
         ratio = 0.0
         for shell, scale in zip(self.scene.shells, self.system.stretch_scales, strict=True):
             stretch = scale * max(float(np.max(a)) for a in shell.material.stretch)
