@@ -3,6 +3,7 @@
 from typing import Any
 
 import bpy
+import numpy as np
 
 VERSION: tuple[int, ...] = tuple(bpy.app.version)
 
@@ -18,6 +19,28 @@ def hidden_by_eye(obj: Any) -> bool:
         return bool(obj.hide_get())
     except RuntimeError:
         return False
+
+
+def select(mesh: Any, polygons: list[int], edges: list[int], vertices: list[int]) -> None:
+    """Select these elements of a mesh and no others.
+
+    5.0.1 gives a mesh made by `from_pydata` an edge selection of the wrong type, on which `MeshEdge.select` crashes.
+    """
+    for name, domain, part, chosen in (
+        (".select_poly", "FACE", mesh.polygons, polygons),
+        (".select_edge", "EDGE", mesh.edges, edges),
+        (".select_vert", "POINT", mesh.vertices, vertices),
+    ):
+        attribute = mesh.attributes.get(name)
+        if attribute is not None and attribute.data_type != "BOOLEAN":
+            mesh.attributes.remove(attribute)
+            attribute = None
+        if attribute is None:
+            attribute = mesh.attributes.new(name, "BOOLEAN", domain)
+        values = np.zeros(len(part), dtype=bool)
+        values[chosen] = True
+        attribute.data.foreach_set("value", values)
+    mesh.update()
 
 
 def eevee() -> str:
@@ -53,6 +76,11 @@ def extension_folder(package: str, create: bool = False) -> str:
 def relative_path_options() -> Any:
     """Tells newer versions that a path may start with //; they mark it as a fault otherwise."""
     return {"PATH_SUPPORTS_BLEND_RELATIVE"} if VERSION >= (4, 5, 0) else set()
+
+
+def alembic_available() -> bool:
+    """Whether this Blender was built with Alembic; some distributions leave it out."""
+    return bool(bpy.app.build_options.alembic)
 
 
 def cli_available() -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import bpy
 
 from ... import shellcore as sc
+from .. import compat
 from ..bridge.build import Simulation, build
 from ..bridge.mesh import inputs_visible
 from ..bridge.units import frames_per_second
@@ -68,6 +69,8 @@ class Job:
         if order.target == "SHAPE_KEYS":
             for obj in objects:
                 playback.check_shape_keys(obj)
+        if order.target == "ALEMBIC" and not compat.alembic_available():
+            raise UserError("this Blender was built without Alembic: bake to a point cache or shape keys")
         for obj in objects:
             playback.marker(obj)
         yield Report("Reading the scene", start, start, order.last)
@@ -88,6 +91,10 @@ class Job:
                     f"{name}: it is linked from {obj.library.name}: make a library override (Object > "
                     f"Relations) to bake it here",
                     object=name,
+                )
+            if name not in bpy.context.view_layer.objects:
+                raise UserError(
+                    f"{name}: it is in no collection of this view layer: include its collection to bake it", object=name
                 )
             found.append(obj)
         return found

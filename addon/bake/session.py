@@ -1,7 +1,7 @@
 """One or several jobs in a row, driven a few milliseconds at a time, with progress to show."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 
 from .job import Job
@@ -46,12 +46,12 @@ class Session:
     def __init__(self, orders: list[Order]) -> None:
         self.jobs = [Job(order) for order in orders]
         self.shown = Shown()
-        self._steps = self._all()
+        self._steps: Generator[Report, None, None] = self._all()
         self._stage_since = time.perf_counter()
         self._frames = 0
         self._began = time.perf_counter()
 
-    def _all(self) -> Iterator[Report]:
+    def _all(self) -> Generator[Report, None, None]:
         for job in self.jobs:
             yield from job.run()
             if job.error is not None or job.stop:
@@ -81,6 +81,15 @@ class Session:
             job.stop = True
         for _ in self._steps:
             pass
+
+    def abandon(self) -> None:
+        """Stop at once, keeping what is on the disk, where the scene may be gone already."""
+        for job in self.jobs:
+            job.stop = True
+        try:
+            self._steps.close()
+        except ReferenceError:
+            pass  # data of a file that is closed; its caches are finished before it is touched
 
     @property
     def error(self) -> Exception | None:

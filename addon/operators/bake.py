@@ -150,6 +150,12 @@ class THIN_SHELL_OT_bake(bpy.types.Operator):
         }
         return {"PASS_THROUGH"} if viewing else {"RUNNING_MODAL"}
 
+    def cancel(self, _context: Any) -> None:
+        """Blender closes the window or opens another file: the frames so far stay on the disk, nothing runs on."""
+        if session.current is not None:
+            session.current.abandon()
+            session.current = None
+
     def _end(self, run: session.Session) -> set[str]:
         status.forget()
         session.finished = run

@@ -4,6 +4,7 @@ from typing import Any
 
 import bpy
 
+from .. import compat
 from ..bake import groups, session
 from ..errors import UserError
 from ..preflight import Issue, look_over
@@ -50,17 +51,11 @@ def select(context: Any, issue: Issue) -> None:
         return
     mesh = obj.data
     kind = "FACE" if issue.polygons else "EDGE" if issue.edges else "VERT"
-    for part in (mesh.polygons, mesh.edges, mesh.vertices):
-        part.foreach_set("select", [False] * len(part))
     wanted = {tuple(sorted(edge)) for edge in issue.edges}
-    for index in issue.polygons:
-        if index < len(mesh.polygons):
-            mesh.polygons[index].select = True
-    for edge in mesh.edges if kind == "EDGE" else ():
-        edge.select = tuple(sorted(edge.vertices)) in wanted
-    for index in issue.vertices if kind == "VERT" else ():
-        if index < len(mesh.vertices):
-            mesh.vertices[index].select = True
+    faces = [index for index in issue.polygons if index < len(mesh.polygons)]
+    corners = {v for index in faces for v in mesh.polygons[index].vertices}
+    edges = [edge.index for edge in mesh.edges if kind == "EDGE" and tuple(sorted(edge.vertices)) in wanted]
+    compat.select(mesh, faces, edges, [v for v in (*issue.vertices, *corners) if v < len(mesh.vertices)])
     for other in context.selected_objects:
         other.select_set(False)
     obj.select_set(True)

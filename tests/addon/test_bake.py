@@ -140,6 +140,14 @@ def test_continue_from_a_frame_with_changed_settings(sheet):
     assert "go to a baked frame" in failure(bpy.ops.thin_shell.bake, mode="CONTINUE")
 
 
+def test_a_blender_without_alembic_is_said(sheet, monkeypatch):
+    from thin_shell.addon import compat
+
+    monkeypatch.setattr(compat, "alembic_available", lambda: False)
+    sheet.thin_shell.cache_target = "ALEMBIC"
+    assert "built without Alembic" in failure(bpy.ops.thin_shell.bake)
+
+
 def test_calculate_to_frame(sheet):
     bpy.context.scene.frame_set(4)
     bake(mode="TO_FRAME")

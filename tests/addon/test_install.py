@@ -1,4 +1,4 @@
-"""The extension as Blender installs it: built by this version's own tool, in a fresh user folder and process."""
+"""The extension as Blender installs it: built by this version, in a fresh user folder, in a process of its own."""
 
 import os
 import subprocess

@@ -1,20 +1,7 @@
-"""The zip in a real Blender: install, bake by command, render without the extension. Runs where such a Blender is.
-
-`REAL_BLENDER` names a program that runs Blender with `run ARGUMENTS`; beside the project `shared/tools/real-blender` is
-looked for. The zip is the one without wheels, as distributions' Blenders have a Python of their own with scipy.
-"""
-
-import os
-import subprocess
-from pathlib import Path
+"""The zip in a real Blender: bake by command, render without the extension."""
 
 import numpy as np
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-TOOL = Path(os.environ.get("REAL_BLENDER", ROOT.parent / "shared" / "tools" / "real-blender"))
-
-pytestmark = pytest.mark.skipif(not TOOL.is_file(), reason="no real Blender here (REAL_BLENDER)")
 
 SCENE = """
 import bpy, sys
@@ -33,22 +20,6 @@ bpy.ops.wm.save_as_mainfile(filepath=sys.argv[-1])
 """
 
 
-@pytest.fixture(scope="module")
-def blender(tmp_path_factory):
-    home = tmp_path_factory.mktemp("home")
-    folder = tmp_path_factory.mktemp("scene")
-
-    def run(*arguments):
-        environment = {**os.environ, "REAL_BLENDER_HOME": str(home)}
-        done = subprocess.run(
-            (str(TOOL), "run", *arguments), cwd=folder, env=environment, capture_output=True, text=True
-        )
-        return done.returncode, done.stdout + done.stderr
-
-    run.folder = folder
-    return run
-
-
 def picture(path):
     bpy = pytest.importorskip("bpy")
     image = bpy.data.images.load(str(path))
@@ -57,15 +28,7 @@ def picture(path):
     return pixels
 
 
-def test_install_bake_and_render_without_the_extension(blender):
-    archives = sorted((ROOT / "dist").glob("thin_shell-?.?.?.zip"))
-    if not archives:
-        pytest.skip("no zip: make extension ARGS=--without-wheels")
-    archive = blender.folder / archives[-1].name
-    archive.write_bytes(archives[-1].read_bytes())
-    code, said = blender("-b", "--command", "extension", "install-file", "-r", "user_default", "-e", str(archive))
-    assert code == 0 and "Installed" in said and "Error" not in said, said
-
+def test_bake_and_render_without_the_extension(blender):
     (blender.folder / "scene.py").write_text(SCENE)
     blend = blender.folder / "scene.blend"
     code, said = blender("-b", "--python-exit-code", "1", "-P", str(blender.folder / "scene.py"), "--", str(blend))
