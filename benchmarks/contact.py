@@ -17,9 +17,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from contact_scenes import cloth  # noqa: E402
-from meshes import grid  # noqa: E402
 
 import shellcore as sc  # noqa: E402
+from meshes import grid  # noqa: E402
 from shellcore.contact.bodies import Bodies  # noqa: E402
 from shellcore.contact.candidates import BroadPhase  # noqa: E402
 

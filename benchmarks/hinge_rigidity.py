@@ -13,10 +13,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 import effective_rigidity as sheets  # noqa: E402
 import matplotlib  # noqa: E402
-import meshes  # noqa: E402
 import numpy as np  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
+import meshes  # noqa: E402
 from shellcore.hinge_rigidity import hinge_rigidities  # noqa: E402
 from shellcore.material import Material, directional_rigidity  # noqa: E402
 from shellcore.mesh import topology  # noqa: E402

@@ -17,6 +17,7 @@ from .colliders import Collider, Plane, Sphere
 from .errors import ShellError, ShellWarning, StepFailed
 from .forces import Wind
 from .frame import Frame
+from .kawabata import KawabataResult, kawabata_test
 from .material import Material
 from .scene import Attach, Scene
 from .shell import Damping, Shell
@@ -29,6 +30,7 @@ __all__ = [
     "Collider",
     "Damping",
     "Frame",
+    "KawabataResult",
     "Material",
     "Plane",
     "Progress",
@@ -42,6 +44,7 @@ __all__ = [
     "Wind",
     "axes_from_uv",
     "equilibrium",
+    "kawabata_test",
     "progress",
     "simulate",
     "willmore_flow",

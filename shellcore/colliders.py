@@ -23,9 +23,10 @@ class Plane:
     friction: float = 0.3
 
     def __post_init__(self) -> None:
-        _check_friction("Plane", self.friction)
-        if not np.linalg.norm(self.normal) > 0:
-            raise ShellError("a Plane needs a normal that is not zero")
+        normal = np.asarray(self.normal, dtype=np.float64)
+        if normal.shape != (3,) or not (np.isfinite(normal).all() and normal.any()):
+            raise ShellError(f"a Plane needs a normal of three finite numbers, not all zero, not {self.normal}")
+        _check(self.point, self.friction, "Plane")
 
     def place(self, t: float) -> Floats:
         """Its point at time t."""
@@ -41,9 +42,9 @@ class Sphere:
     friction: float = 0.3
 
     def __post_init__(self) -> None:
-        _check_friction("Sphere", self.friction)
-        if not self.radius > 0:
+        if not 0 < self.radius < np.inf:
             raise ShellError(f"a Sphere needs a positive radius, not {self.radius}")
+        _check(self.centre, self.friction, "Sphere")
 
     def place(self, t: float) -> Floats:
         """Its centre at time t."""
@@ -77,7 +78,7 @@ class Collider:
         if len(bad):
             raise ShellError(f"Collider faces {listed(bad)} name vertices outside 0..{n - 1}", faces=bad)
         self.edges, self.face_edges, _ = edges_of(self.faces, n)
-        _check_friction("Collider", friction)
+        _check((0.0, 0.0, 0.0), friction, "Collider")
         if not (np.isfinite(thickness) and thickness >= 0):
             raise ShellError(f"a Collider needs a thickness of zero or more [m], not {thickness}")
         self.friction, self.thickness, self.motion = float(friction), float(thickness), motion
@@ -95,9 +96,11 @@ class Collider:
         return now
 
 
-def _check_friction(what: str, value: float) -> None:
-    if not (np.isfinite(value) and value >= 0):
-        raise ShellError(f"a {what} needs friction of zero or more, not {value}")
+def _check(place: Sequence[float] | Motion, friction: float, what: str) -> None:
+    if not callable(place):
+        _at(place, 0.0)
+    if not 0 <= friction < np.inf:
+        raise ShellError(f"a {what}'s friction must be zero or more, not {friction}")
 
 
 def _at(value: Sequence[float] | Motion, t: float) -> Floats:

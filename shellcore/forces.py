@@ -12,7 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
+from .errors import ShellError
 from .types import Floats
+from .vectors import components, dot
 
 
 class Force(Protocol):
@@ -39,19 +41,32 @@ class Wind:
     lift: float = 0.0
     density: float = 1.225
 
+    def __post_init__(self) -> None:
+        for name in ("drag", "lift", "density"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value >= 0):
+                raise ShellError(f"wind {name} must be zero or more, not {value}")
+        if not callable(self.velocity):
+            self.at(0.0, np.zeros((1, 3)))
+
     def at(self, t: float, x: Floats) -> Floats:
         """Velocity of the air [m/s], (n, 3)."""
-        value = self.velocity(t, x) if callable(self.velocity) else self.velocity
-        velocity: Floats = np.broadcast_to(np.asarray(value, dtype=np.float64), x.shape)
+        value = np.asarray(self.velocity(t, x) if callable(self.velocity) else self.velocity, dtype=np.float64)
+        if value.shape not in ((3,), x.shape):
+            raise ShellError(f"wind velocity must have shape (3,) or {x.shape}, not {value.shape}")
+        if not np.isfinite(value).all():
+            raise ShellError(f"wind velocity is not finite at time {t:g} s")
+        velocity: Floats = np.broadcast_to(value, x.shape)
         return velocity
 
     def resistance(self, t: float, x: Floats, v: Floats, area_normals: Floats) -> tuple[Floats, Floats, Floats]:
         """Drag as c ((w − v)·n) n: coefficients c [N·s/m], (n,), unit normals n and air w, each (n, 3)."""
-        area = np.sqrt(np.einsum("ij,ij->i", area_normals, area_normals))
-        normal = area_normals / np.maximum(area, 1e-300)[:, None]
+        along = components(area_normals)
+        area = np.sqrt(dot(along, along))
+        normal = along / np.maximum(area, 1e-300)
         air = self.at(t, x)
-        across = np.einsum("ij,ij->i", air - v, normal)
-        return 0.5 * self.density * self.drag * area * np.abs(across), normal, air
+        across = np.abs(dot(components(air - v), normal))
+        return (0.5 * self.density * self.drag) * area * across, normal.T, air
 
     def lift_force(self, t: float, x: Floats, v: Floats, area_normals: Floats) -> Floats:
         """Lift [N], (n, 3)."""

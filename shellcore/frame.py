@@ -23,6 +23,8 @@ class Fields(Mapping[str, Floats]):
         self._contact_force: Floats = np.linalg.norm(system.contact.forces(x), axis=1)
         self._system = system
         self._x = x
+        # What a later step replaces: a field read late still belongs to its frame.
+        self._rest_angles = [bend.angles.rest_angles for bend in system.bendings]
         self._known: dict[str, Floats] = {}
 
     def __getitem__(self, name: str) -> Floats:
@@ -51,9 +53,10 @@ class Fields(Mapping[str, Floats]):
     def _bending(self) -> Floats:
         """Bending energy density [J/m²], (m,): half of each hinge's energy to either face."""
         parts = []
-        for shell, bend in zip(self._system.scene.shells, self._system.bendings, strict=True):
+        shells, bendings = self._system.scene.shells, self._system.bendings
+        for shell, bend, rest_angles in zip(shells, bendings, self._rest_angles, strict=True):
             hinge = bend.angles
-            change = hinge_angles(self._x, hinge.hinges) - hinge.rest_angles
+            change = hinge_angles(self._x, hinge.hinges) - rest_angles
             energy = hinge.weights * (1.0 - np.cos(change)) if hinge.form == "sine" else 0.5 * hinge.weights * change**2
             share = np.append(0.5 * energy, 0.0)[shell.mesh.face_hinges].sum(axis=1)
             parts.append(share / shell.areas)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .colliders import Collider, Plane, Sphere
-from .errors import ShellError
+from .errors import ShellError, listed
 from .forces import Force, Wind
-from .shell import Shell
+from .shell import Shell, per_item
 from .types import Floats, Ints
 
 INTERSECTIONS = ("error", "ignore", "untangle")
@@ -37,14 +37,17 @@ class Attach:
         count = len(self.vertices[0])
         if len(self.vertices[1]) != count:
             raise ShellError(f"Attach needs as many vertices on both sides, not {count} and {len(self.vertices[1])}")
+        loops = self.vertices[0][self.vertices[0] == self.vertices[1]] if shell_a is shell_b else []
+        if len(loops):
+            raise ShellError(f"Attach ties vertices {listed(loops)} to themselves", vertices=loops)
         if stiffness is None:
             # A tie as long as its neighbours' edges would have this stiffness: a membrane strip of width = length.
             stiffness = max(float(np.max(shell.material.stretch[0])) for shell in self.shells)
-        self.stiffness = np.broadcast_to(np.asarray(stiffness, dtype=np.float64), (count,))
+        self.stiffness = per_item(stiffness, count, "Attach stiffness")
         if not (np.isfinite(self.stiffness).all() and (self.stiffness > 0).all()):
             raise ShellError("Attach stiffness must be finite and positive")
         when = np.inf if release is None else release
-        self.release = np.broadcast_to(np.asarray(when, dtype=np.float64), (count,))
+        self.release = per_item(when, count, "Attach release times")
         if np.isnan(self.release).any():
             raise ShellError("Attach release times must be numbers")
 
@@ -73,10 +76,18 @@ class Scene:
         if len({id(shell) for shell in self.shells}) < len(self.shells):
             raise ShellError("a Shell appears twice in the Scene: build one for each")
         self.colliders = list(colliders)
-        for collider in self.colliders:
-            if not isinstance(collider, Plane | Sphere | Collider):
-                raise ShellError(f"a Scene takes Planes, Spheres and Colliders, not {type(collider).__name__}")
         self.attachments = list(attachments)
+        self.forces = list(forces)
+        solids = Plane | Sphere | Collider
+        for name, parts, kind in (("colliders", self.colliders, solids), ("attachments", self.attachments, Attach)):
+            for part in parts:
+                if not isinstance(part, kind):
+                    raise ShellError(f"{name} of a Scene cannot be a {type(part).__name__}")
+        if wind is not None and not isinstance(wind, Wind):
+            raise ShellError(f"wind must be a Wind, not a {type(wind).__name__}")
+        for source in self.forces:
+            if not callable(getattr(source, "force", None)):
+                raise ShellError(f"forces of a Scene have a method force(t, x, v, area_normals): {source!r} has none")
         for tie in self.attachments:
             if not all(any(shell is mine for mine in self.shells) for shell in tie.shells):
                 raise ShellError("an Attach joins a Shell that is not in the Scene: add the Shell first")
@@ -84,7 +95,6 @@ class Scene:
         if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
             raise ShellError(f"gravity must be three finite numbers [m/s²], not {gravity!r}")
         self.wind = wind
-        self.forces = list(forces)
         self.self_contact = self_contact
         if contact_distance is not None and not (np.isfinite(contact_distance) and contact_distance > 0):
             raise ShellError(

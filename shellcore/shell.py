@@ -120,19 +120,23 @@ class Shell:
         for name, value in (("plasticity", plasticity), ("fracture", fracture)):
             if value is not None:
                 raise ShellError(f"{name} is not part of this version yet; leave it None")
+        for per_face in (material.membrane_moduli, material.face_areal_density, material.face_thickness):
+            per_face(len(self.mesh.faces))  # raises where an array does not fit the mesh
         self.axes = face_axes(self.rest_positions, self.mesh.faces, axes)
         self.hinge_rigidity = hinge_rigidities(self.mesh, self.rest_positions, self.axes, material, fit=bool(hinge_fit))
         self.damping = damping or Damping()
         self.pressure = pressure
+        if not callable(pressure):
+            self.pressure_at(0.0)
         self.self_contact = self_contact
         self.friction = friction
         self.start = self.rest_positions if start is None else self._field("start", start)
         self.velocities = np.zeros_like(self.start) if velocities is None else self._field("velocities", velocities)
         self.shape_angles = hinge_angles(self.rest_positions, self.mesh.hinges)
-        self.set_rest_angles(self.shape_angles if isinstance(rest_angles, str) else rest_angles)
         if isinstance(rest_angles, str):
-            if _choice("rest_angles", rest_angles, ("shape", "flat")) == "flat":
-                self.set_rest_angles(np.zeros(len(self.hinges)))
+            shaped = _choice("rest_angles", rest_angles, ("shape", "flat")) == "shape"
+            rest_angles = self.shape_angles if shaped else np.zeros(len(self.hinges))
+        self.set_rest_angles(rest_angles)
         self.pins: list[Pin] = []
         self.slopes: list[Pin] = []
         self.loads: list[Load] = []
@@ -188,8 +192,10 @@ class Shell:
 
     def pressure_at(self, t: float) -> float:
         """Pressure [Pa] at time t [s]."""
-        value = self.pressure(t) if callable(self.pressure) else (self.pressure or 0.0)
-        return float(value)
+        value = float(self.pressure(t) if callable(self.pressure) else (self.pressure or 0.0))
+        if not np.isfinite(value):
+            raise ShellError(f"pressure is {value} at time {t:g} s")
+        return value
 
     def pin(
         self,
@@ -207,7 +213,7 @@ class Shell:
         _vectors(goal, 0.0, len(chosen), "pin targets")
         strength = None
         if stiffness is not None:
-            strength = np.broadcast_to(np.asarray(stiffness, dtype=np.float64), chosen.shape)
+            strength = per_item(stiffness, len(chosen), "pin stiffness")
             if not (np.isfinite(strength).all() and (strength >= 0).all()):
                 raise ShellError("pin stiffness must be finite and not negative")
         mask = np.asarray(axes, dtype=bool)
@@ -300,6 +306,14 @@ class Shell:
         if len(bad):
             raise ShellError(f"{what} names vertices {listed(bad)}, outside 0..{n - 1}", vertices=bad)
         return chosen
+
+
+def per_item(value: Any, count: int, what: str) -> Floats:
+    """One number for all, or one each, as (count,) floats."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape not in ((), (count,)):
+        raise ShellError(f"{what} must be one number or {count}, not of shape {array.shape}")
+    return np.broadcast_to(array, (count,))
 
 
 def _choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:

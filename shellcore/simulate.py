@@ -14,16 +14,20 @@ from .errors import ShellError, StepFailed
 from .frame import Fields, Frame
 from .integrators import Integrator, State, StepPotential
 from .scene import Scene, as_scene
-from .solver import Memory, Solution, newton, quasi_newton
+from .solver import FACTORED, Memory, Solution, Steps, mixed_newton, newton, quasi_newton
 from .stretch_cap import STRAIN_LIMIT
 from .system import System
 from .types import Floats
 
 # A step that does not converge is halved at most this often.
 HALVINGS = 6
-# Default tolerance on the position error of a step, as a share of the scene's size.
-TOLERANCE = 1e-4
-MOST = {"quasi_newton": 400, "newton": 200}
+# Default tolerance on the position error of a step: this share of how far elastic forces moved the sheet in the last
+# step, or of the scene's size at 24 steps a second where that is larger.
+TOLERANCE = 0.02
+# Newmark damps nothing, so what a solve leaves undone stays for good.
+UNDAMPED = 1e-4
+SMALLEST = 1e-11
+MOST = {"quasi_newton": 400, "newton": 200, "newton_cg": 200}
 # (Distance a membrane wave travels in a step / size of the sheet)², from which Newton is the cheaper road.
 STIFF = 40.0
 # Times a step is solved again with contacts looked up anew before it is halved.
@@ -78,22 +82,25 @@ def progress(
     - `fps` [1/s], `substeps` a frame; `integrator`: "implicit_euler", "newmark" (`beta`, `gamma`; β = 0 is explicit),
       "explicit" (symplectic Euler), "imex_bending" (bending implicit, membrane explicit), "imex_membrane" (reversed).
     - `jacobian` of bending in Newton's method: "exact", "cubic" or "constant".
-    - `solver`: "quasi_newton", "newton" or "auto" (by stiffness); `iterations`: exactly how many at most, result taken
-      as it is (1 with "newton" is the semi-implicit step); `tolerance` [m]: stop when a step moves vertices less
-      than this (root mean square), default 2e-4 of the scene's size.
+    - `solver`: "quasi_newton", "newton", "newton_cg" (Newton that never factors the Hessian first), or "auto" (by
+      stiffness); `iterations`: exactly how many at most, result taken as it is (1 with "newton" is the semi-implicit
+      step); `tolerance` [m]: stop when a step moves vertices less than this (root mean square), default 2% of how far
+      elastic forces moved them from free flight in the last step.
     - `resume`: `state` of a frame of the same scene.
     - `strain_limit`: flat sheets stiffer than they need to be are made just stiff enough to strain by this under their
       loads; 0 keeps the material's stretch. Default: 0.1%, or 0 when a tolerance asks for accuracy. The stats say
       what was used (`stretch_scales`).
     """
     scene = as_scene(scene)
-    for name, value in (("frames", frames), ("substeps", substeps)):
-        if int(value) != value or value < (0 if name == "frames" else 1):
-            raise ShellError(f"{name} must be a whole number above zero, not {value}")
+    for name, value, least in (("frames", frames, 0), ("substeps", substeps, 1), ("iterations", iterations, 1)):
+        if value is None and name == "iterations":
+            continue
+        if not (isinstance(value, (int, float, np.number)) and value >= least and value % 1 == 0):
+            raise ShellError(f"{name} must be a whole number, {least} or more, not {value!r}")
     if not (np.isfinite(fps) and fps > 0):
         raise ShellError(f"fps must be positive, not {fps}")
-    if solver not in ("auto", "quasi_newton", "newton"):
-        raise ShellError(f"solver={solver!r} is not known: choose 'auto', 'quasi_newton' or 'newton'")
+    if solver not in ("auto", *MOST):
+        raise ShellError(f"solver={solver!r} is not known: choose one of auto, {', '.join(MOST)}")
     if tolerance is not None and not tolerance > 0:
         raise ShellError(f"tolerance must be positive, not {tolerance}")
     if strain_limit is None:
@@ -115,26 +122,32 @@ class _Run:
         self.integrator = integrator
         self.system = integrator.system
         extent = np.ptp(self.system.start, axis=0)
-        self.tolerance = TOLERANCE * float(np.linalg.norm(extent)) if tolerance is None else tolerance
+        self.size = float(np.linalg.norm(extent))
+        self.given_tolerance = tolerance
+        self.tolerance = SMALLEST * self.size if tolerance is None else tolerance
         self.solver = solver
         self.iterations = iterations
         self.stats: dict[str, Any] = {}
 
     def frames(self, count: int, fps: float, substeps: int, resume: dict[str, Any] | None) -> Iterator[Progress]:
         state = self._start(1.0 / (fps * substeps)) if resume is None else _restored(resume, self.system)
-        first = round(state.time * fps)
         h = 1.0 / (fps * substeps)
+        # A state of a failed step may lie between frames, or between steps: the first step then ends on the next.
+        first, done = divmod(int(state.time / h + 1e-6), substeps)
         for index in range(first + 1, first + count + 1):
             self._reset_stats()
             began = time.perf_counter()
-            for substep in range(substeps):
-                for event in self._advance(state, h, index, HALVINGS):
+            for substep in range(done, substeps):
+                # Times are multiples of the step, not sums of it: no drift over a long run.
+                due = (index - 1) / fps + (substep + 1) * h
+                left = due - state.time
+                for event in self._advance(state, left if left < 0.999 * h else h, index, HALVINGS):
                     if isinstance(event, State):
                         state = event
                     else:
                         yield event
-                # Times are multiples of the step, not sums of it: no drift over a long run.
-                state.time = (index - 1) / fps + (substep + 1) * h
+                state.time = due
+            done = 0
             self.system.contact.end_frame(state.x, state.time)
             self.stats["seconds"] = time.perf_counter() - began
             yield Progress("frame", state.time, index, frame=self._frame(state))
@@ -163,7 +176,7 @@ class _Run:
             yield ahead
             yield Progress("step", ahead.time, index)
             return
-        if self.integrator.needs_factor(h):
+        if self.integrator.needs_factor(state.time, h):
             yield Progress("factor", state.time, index)
         solution, memory = yield from self._solve(state, h, index)
         contact = self.system.contact
@@ -193,17 +206,23 @@ class _Run:
         yield state
 
     def _solve(self, state: State, h: float, index: int) -> Generator[Progress, None, tuple[Solution, Memory]]:
-        potential, guess = self.integrator.begin(state, h)
-        method = self._method(h)
+        method = self.stats["solver"] = self._method(h)
+        potential, guess = self.integrator.begin(state, h, extrapolate=method == "quasi_newton")
+        if self.given_tolerance is None:
+            # Positions err by an acceleration times h²: what a step may err by shrinks with it.
+            least = SMALLEST * self.size * min(1.0, (24.0 * h) ** 2)
+            share = UNDAMPED if self.integrator.name == "newmark" else TOLERANCE
+            self.tolerance = max(least, share * potential.departure)
         most = MOST[method] if self.iterations is None else self.iterations
         memory = Memory(*state.memory)
         contact = self.system.contact
-        if contact.exists:
-            guess = contact.predict(guess)
+        if not contact.exists:
+            solution = yield from self._minimised(potential, guess, method, most, memory, state, index)
+            return solution, memory
+        guess = contact.predict(guess)
         for attempt in range(ROUNDS):
-            solution = yield from self._minimised(potential, guess, method, most, memory, state.time, index)
-            self.stats["solver"] = method
-            if not contact.exists or not np.isfinite(solution.x).all():
+            solution = yield from self._minimised(potential, guess, method, most, memory, state, index)
+            if not np.isfinite(solution.x).all():
                 return solution, memory
             guess, arrived, settled = contact.follow(solution.x, 0.5 * self.tolerance)
             solution.x = guess
@@ -212,29 +231,40 @@ class _Run:
         solution.converged, solution.why = False, contact.blocked
         return solution, memory
 
+    def _watched(self, steps: Steps, state: State, index: int) -> Generator[Progress, None, Solution]:
+        """Progress of a solve, then its solution, with what it cost added to the stats."""
+        iteration = 0
+        while True:
+            try:
+                stage, change = next(steps)
+            except StopIteration as end:
+                solution: Solution = end.value
+                break
+            iteration += 1
+            yield Progress(stage, state.time, index, iteration, change)
+        for name in ("iterations", "gradients", "products", "factorisations"):
+            self.stats[name] += getattr(solution.counts, name)
+        return solution
+
     def _minimised(
-        self, potential: StepPotential, x: Floats, method: str, most: int, memory: Memory, t: float, index: int
+        self, potential: StepPotential, x: Floats, method: str, most: int, memory: Memory, state: State, index: int
     ) -> Generator[Progress, None, Solution]:
         """Minimum of the potential from x. With contacts the preconditioner is renewed as they come and go."""
         contact, spent = self.system.contact, 0
+        if method == "newton" and not contact.exists and self.system.vertex_count <= FACTORED:
+            solution = yield from self._watched(mixed_newton(potential, x, self.tolerance, most), state, index)
+            if solution.converged or self.iterations is not None:
+                return solution
         while True:
             limit = most - spent
             if contact.exists and contact.presses(x):
                 potential.stiffen(contact.stiffness_at(x))
                 limit = min(limit, RENEW)
-            if method == "newton":
+            if method in ("newton", "newton_cg"):
                 steps = newton(potential, x, self.tolerance, limit)
             else:
                 steps = quasi_newton(potential, x, self.tolerance, limit, memory)
-            while True:
-                try:
-                    stage, change = next(steps)
-                except StopIteration as end:
-                    solution: Solution = end.value
-                    break
-                yield Progress(stage, t, index, self.stats["iterations"], change)
-            for name in ("iterations", "gradients", "products"):
-                self.stats[name] += getattr(solution.counts, name)
+            solution = yield from self._watched(steps, state, index)
             spent += solution.counts.iterations
             if solution.converged or spent >= most or solution.counts.iterations < limit:
                 return solution
@@ -243,6 +273,8 @@ class _Run:
     def _method(self, h: float) -> str:
         if self.solver != "auto":
             return self.solver
+        if self.integrator.name == "newmark" and self.system.vertex_count <= FACTORED:
+            return "newton"
         ratio = 0.0
         for shell, scale in zip(self.scene.shells, self.system.stretch_scales, strict=True):
             stretch = scale * max(float(np.max(a)) for a in shell.material.stretch)
@@ -252,7 +284,7 @@ class _Run:
         return "newton" if ratio > STIFF else "quasi_newton"
 
     def _reset_stats(self) -> None:
-        self.stats = dict.fromkeys(("steps", "halvings", "iterations", "gradients", "products"), 0)
+        self.stats = dict.fromkeys(("steps", "halvings", "iterations", "gradients", "products", "factorisations"), 0)
         self.stats |= {
             "change": 0.0,
             "solver": "explicit" if self.integrator.explicit else "",
@@ -275,7 +307,10 @@ class _Run:
             state=_saved(state),
             fields=Fields(self.system, state.x),
             stats=self.stats
-            | {"factorisations": self.integrator.factorisations, "stretch_scales": list(self.system.stretch_scales)}
+            | {
+                "constant_factorisations": self.integrator.factorisations,
+                "stretch_scales": list(self.system.stretch_scales),
+            }
             | self.system.contact.summary(state.x),
         )
 
@@ -286,13 +321,16 @@ def _saved(state: State) -> dict[str, Any]:
         "positions": state.x.copy(),
         "velocities": state.v.copy(),
         "accelerations": state.a.copy(),
-        "memory_steps": state.memory[0],
-        "memory_changes": state.memory[1],
+        "memory_steps": state.memory[0].copy(),
+        "memory_changes": state.memory[1].copy(),
     }
 
 
 def _restored(saved: dict[str, Any], system: System) -> State:
     shape = (system.vertex_count, 3)
+    moment = float(saved.get("time", np.nan))
+    if not (np.isfinite(moment) and moment >= 0.0):
+        raise ShellError(f"resume: time must be finite and not negative, not {moment}; is it the state of a frame?")
     arrays: list[Floats] = []
     for name in ("positions", "velocities", "accelerations"):
         array = np.array(saved.get(name, ()), dtype=np.float64, order="F")
@@ -300,4 +338,4 @@ def _restored(saved: dict[str, Any], system: System) -> State:
             raise ShellError(f"resume: {name} must be finite with shape {shape}; is it a state of this scene?")
         arrays.append(array)
     memory = tuple(np.array(saved.get(name, np.zeros((0, 0, 3)))) for name in ("memory_steps", "memory_changes"))
-    return State(float(saved["time"]), arrays[0], arrays[1], arrays[2], (memory[0], memory[1]))
+    return State(moment, arrays[0], arrays[1], arrays[2], (memory[0], memory[1]))

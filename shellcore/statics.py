@@ -1,14 +1,20 @@
-"""The state of rest: Newton's method on the static potential, regularised where it must be.
+"""The state of rest: Newton's method on the static potential, made to work for thin sheets.
 
-Thin sheets make plain Newton crawl: a step that bends also stretches, to second order. So the exact Hessian is
-shifted by μ M (a pseudo-transient step of implicit Euler without memory): μ grows while the Hessian has
-negative eigenvalues (counted from the factor's pivots) or the step must be cut, and shrinks to zero
-as steps succeed, which leaves Newton's quadratic convergence at the end.
+A step that bends also stretches, to second order, and a thin sheet answers with stresses far above the true ones.
+Two things follow, and each has its remedy:
+
+- These stresses spoil the next step's Hessian. There, stress is an unknown of its own (`mixed.py`).
+- Energy rises before it falls, so a line search would cut every step. Steps are taken whole, and judged after a few of
+  them (the watchdog technique of Chamberlain et al. 1982): if the energy is not below that of the
+  last state trusted, go back there and hold on to it by a spring μM/2 |x − home|² (a proximal point, or an implicit
+  Euler step without memory). μ grows with every return and shrinks to zero as energy falls.
+
+Where the Hessian has negative eigenvalues (counted from the factor's pivots) it is shifted until it has none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,17 +22,25 @@ from scipy.sparse import csc_matrix, diags
 
 from .assembly import Hessian
 from .energies.base import Energy
-from .errors import ShellError, StepFailed
+from .energies.pressure import Pressure
+from .errors import ShellError, StepFailed, listed
 from .linalg import Factor
+from .mixed import MixedStress
 from .scene import Scene, as_scene
-from .solver import Counts, line_search
+from .solver import ROUND_OFF
 from .system import System
-from .types import Floats
-from .vectors import inner
+from .types import Floats, Sparse
 
 # Residual goal as a share of the largest nodal load.
 TOLERANCE = 1e-6
 MOST = 600
+# Whole steps before the energy must have fallen; share of the fall a quadratic model expects that is enough.
+PATIENCE, ENOUGH = 8, 0.1
+# A step turns or stretches no edge by more than this, and is never cut below that share of Newton's.
+LARGEST_TURN, SMALLEST_SHARE = 0.5, 1e-6
+# Least shift tried, as a share of the stiffest vertex: rigid motions of a shell that nothing holds need no more, for
+# their zero eigenvalues may come out below zero by round-off.
+FAINT = 1e-12
 # Passes over what has no potential (open rims under pressure, wind, friction), taken at the last state.
 PASSES = 60
 # Step length [s] that sets contact stiffness and lagged terms, as a frame at 24 a second would.
@@ -34,7 +48,7 @@ STEP = 1.0 / 24.0
 
 
 class _Static:
-    """The static potential at a frozen time, as the solvers want it."""
+    """The static potential at a frozen time, and what it takes to judge a residual."""
 
     def __init__(self, system: System, t: float, x: Floats) -> None:
         still = np.zeros_like(x)
@@ -59,7 +73,7 @@ class _Static:
         self.lagged |= system.contact.exists
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
-        value = -inner(self.force, x - self.system.start)
+        value = -float(np.vdot(self.force, x - self.system.start))
         gradient = -self.force
         for energy in self.energies:
             part, by_x = energy.value_and_gradient(x)
@@ -68,26 +82,27 @@ class _Static:
         gradient[self._held] = 0.0
         return value, gradient
 
-    def hessian(self, x: Floats) -> Hessian:
-        total = Hessian(len(x))
+    def largest_load(self, x: Floats) -> float:
+        """Largest force [N] that loads a vertex: dead loads, wind, pressure; where there are none, what pins bear."""
+        load = self.force.copy()
+        bearing = np.zeros_like(x)
         for energy in self.energies:
-            total = total + energy.hessian(x, psd=False)
+            if isinstance(energy, Pressure):
+                load -= energy.gradient(x)
+            else:
+                bearing += energy.gradient(x)
+        return _largest(load) or _largest(np.where(self._held, bearing, 0.0))
+
+    def hessian(self, x: Floats, stresses: MixedStress) -> Hessian:
+        """Exact, but for the stress in the geometric part of membranes, which is carried along."""
+        total = stresses.hessian(x)
+        for energy in self.energies:
+            if energy not in stresses.membranes:
+                total = total + energy.hessian(x, psd=False)
         return total
 
     def round_off(self, x: Floats) -> float:
         return sum(energy.round_off(x) for energy in self.energies)
-
-    def precondition(self, residual: Floats) -> Floats:
-        raise NotImplementedError  # statics factors the Hessian itself
-
-    def factored(self, hessian: Hessian) -> Callable[[Floats], Floats]:
-        raise NotImplementedError
-
-    def first_step(self, x: Floats, direction: Floats, slope: float) -> float:
-        return 1.0
-
-    def admissible(self, x: Floats, trial: Floats) -> bool:
-        return self.system.admissible(x, trial)
 
 
 def equilibrium(
@@ -101,14 +116,22 @@ def equilibrium(
     """Static solution [m], (n, 3), all shells stacked, from `start` (default: where the shells start).
 
     `tolerance` [N]: largest residual force on a free vertex; default 1e-6 of the largest nodal load. Where
-    round-off of the forces is larger than that, round-off is the goal. `stats` is filled with what was
-    reached: residual, goal, which of the two set it, iterations. `time` [s]: when loads and targets are taken.
+    round-off of the forces is larger than that, round-off is the goal, once steps have died out. `stats` is filled
+    with what was reached: residual, goal, which of the two bounds it, iterations. `time` [s]: when loads and targets
+    are taken.
     """
     scene = as_scene(scene)
     system = System(scene)
     x = system.start.copy() if start is None else np.array(start, dtype=np.float64)
     if x.shape != system.start.shape:
         raise ShellError(f"start must have shape {system.start.shape}, not {x.shape}")
+    bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
+    if len(bad):
+        raise ShellError(f"start of vertices {listed(bad)} is not finite", vertices=bad)
+    if tolerance is not None and not tolerance > 0:
+        raise ShellError(f"tolerance must be positive, not {tolerance}")
+    if not np.isfinite(time):
+        raise ShellError(f"time must be finite, not {time}")
     x = system.targets(time, x)
     report: dict[str, Any] = {"iterations": 0, "factorisations": 0, "passes": 0}
     for _ in range(PASSES):
@@ -133,51 +156,87 @@ def equilibrium(
 def _minimised(static: _Static, x: Floats, tolerance: float | None, report: dict[str, Any]) -> Floats:
     system = static.system
     free = np.flatnonzero(static.free.ravel())
-    mass = np.repeat(system.mass, 3)
+    inertia = np.repeat(system.mass, 3)[free]
+    held_mass = system.mass[:, None] * static.free
+    turning = _Turning(system)
     value, gradient = static.value_and_gradient(x)
     if not np.isfinite(value):
         raise StepFailed("the energy of the start shape is not finite")
-    shift = 0.0
+    home = (x, value, gradient)
+    stresses = MixedStress(static.energies, x)
+    spring, shift, tries = 0.0, 0.0, 0
+    expected = 0.0
     for _ in range(MOST):
-        matrix = static.hessian(x).matrix()
-        goal, bound = _goal(static, matrix, x, gradient, tolerance)
-        residual = float(np.sqrt((gradient**2).sum(axis=1)).max())
-        report |= {"residual": residual, "goal": goal, "bound": bound}
-        if residual <= goal or len(free) == 0:
+        matrix = static.hessian(x, stresses).matrix()
+        goal = _Goal.of(static, matrix, x, tolerance)
+        residual = _largest(gradient)
+        report |= {"residual": residual, "goal": max(goal.tolerance, goal.round_off), "bound": goal.bound(residual)}
+        if len(free) == 0:
             return x
         reduced = csc_matrix(matrix)[free][:, free]
-        inertia = mass[free]
         unit = float(reduced.diagonal().max()) / float(inertia.max())
-        while True:
-            factor = _factored(reduced + diags(shift * inertia))
-            report["factorisations"] += 1
-            if factor is not None and factor.negative_pivots == 0:
-                break
-            shift = max(4.0 * shift, 1e-9 * unit)
-            if shift > 1e6 * unit:
-                raise StepFailed("no descent direction: the model is degenerate in this state")
+        factor, shift = _definite(reduced, inertia, spring, shift, unit, report)
         direction = np.zeros(x.size)
-        direction[free] = factor.solve(-gradient.ravel()[free])
+        pull = gradient + spring * held_mass * (x - home[0])
+        direction[free] = factor.solve(-pull.ravel()[free])
         direction = direction.reshape(x.shape)
-        slope = inner(gradient, direction)
-        counts = Counts()
-        found = line_search(static, x, value, direction, slope, counts)
-        if found is None:
-            if shift == 0.0 and residual <= 1e3 * goal:
-                report["bound"] = "round-off"
-                return x
-            shift = max(16.0 * shift, 1e-9 * unit)
-            if shift > 1e6 * unit:
-                raise StepFailed(f"the residual stuck at {residual:.3g} N (goal {goal:.3g} N)")
-            continue
-        x, value, gradient = found
+        if max(spring, shift) <= FAINT * unit and goal.reached(residual, float(np.abs(direction).max())):
+            return x
+        share = min(1.0, LARGEST_TURN / turning(direction))
+        while share > SMALLEST_SHARE and not system.admissible(x, x + share * direction):
+            share *= 0.5
+        if tries == 0:
+            expected = -0.5 * float(np.vdot(direction, pull))
+        stresses.advance(x, direction, share)
+        x = x + share * direction
+        value, gradient = static.value_and_gradient(x)
         report["iterations"] += 1
-        # One evaluation: the full step held. More: it overshot and the model was trusted too far.
-        if counts.gradients == 1:
-            shift = 0.0 if shift <= 1e-10 * unit else shift / 8.0
-        elif counts.gradients > 2:
-            shift = max(4.0 * shift, 1e-9 * unit)
-    raise StepFailed(f"no equilibrium in {MOST} iterations: residual {report['residual']:.3g} N, goal {goal:.3g} N")
+        tries += 1
+        blur = static.round_off(x) + ROUND_OFF * abs(value)
+        if value <= home[1] - ENOUGH * expected + blur:
+            home = (x, value, gradient)
+            spring = 0.0 if spring < 1e-13 * unit else spring / (16.0 if tries <= 4 else 4.0 if tries <= 7 else 2.0)
+            spring = max(spring, shift / 16.0)
+            tries = 0
+        elif tries > PATIENCE or not np.isfinite(value):
+            x, value, gradient = home
+            stresses = MixedStress(static.energies, x)
+            spring = max(16.0 * spring, 1e-12 * unit)
+            tries = 0
+            if spring > 1e6 * unit:
+                raise StepFailed(f"the residual stuck at {residual:.3g} N (goal {report['goal']:.3g} N)")
+    raise StepFailed(
+        f"no equilibrium in {MOST} iterations: residual {report['residual']:.3g} N, goal {report['goal']:.3g} N"
+    )
+
+
+def _definite(
+    matrix: Sparse, inertia: Floats, spring: float, last: float, unit: float, report: dict[str, Any]
+) -> tuple[Factor, float]:
+    """Factor of matrix + (spring + shift) M with the least shift tried that leaves no negative eigenvalue."""
+    shift = last / 8.0 if last > 1e-11 * unit else 0.0
+    while True:
+        factor = _factored(matrix + diags((spring + shift) * inertia))
+        report["factorisations"] += 1
+        if factor is not None and factor.negative_pivots == 0:
+            return factor, shift
+        shift = max(8.0 * shift, 2.0 * spring, FAINT * unit)
+        if shift > 1e6 * unit:
+            raise StepFailed("no descent direction: the model is degenerate in this state")
+
+
+class _Turning:
+    """How far a displacement field turns or stretches any edge: |Δd|/|ē|."""
+
+    def __init__(self, system: System) -> None:
+        pairs = zip(system.scene.shells, system.offsets, strict=False)
+        parts = [(s.mesh.edges + at, s.rest_positions[s.mesh.edges]) for s, at in pairs]
+        self._edges = np.concatenate([edges for edges, _ in parts])
+        self._lengths = np.concatenate([np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) for _, ends in parts])
+
+    def __call__(self, displacement: Floats) -> float:
+        change = displacement[self._edges[:, 1]] - displacement[self._edges[:, 0]]
+        return max(float((np.linalg.norm(change, axis=1) / self._lengths).max()), 1e-300)
 
 
 def _factored(matrix: Any) -> Factor | None:
@@ -187,11 +246,28 @@ def _factored(matrix: Any) -> Factor | None:
         return None
 
 
-def _goal(static: _Static, matrix: Any, x: Floats, gradient: Floats, tolerance: float | None) -> tuple[float, str]:
-    """Residual to reach [N], and what sets it."""
-    extent = float(np.abs(x - x.mean(axis=0)).max())
-    round_off = 4.0 * float(np.finfo(np.float64).eps) * float(matrix.diagonal().max()) * extent
-    if tolerance is None:
-        loads = np.sqrt((static.force**2).sum(axis=1)).max()
-        tolerance = TOLERANCE * float(loads)
-    return max(tolerance, round_off), "tolerance" if tolerance >= round_off else "round-off"
+def _largest(forces: Floats) -> float:
+    return float(np.sqrt((forces**2).sum(axis=1)).max())
+
+
+@dataclass(frozen=True)
+class _Goal:
+    """Residual to reach [N]: `tolerance`, or `round_off` once steps have died out (below `still` [m])."""
+
+    tolerance: float
+    round_off: float
+    still: float
+
+    @staticmethod
+    def of(static: _Static, matrix: Sparse, x: Floats, tolerance: float | None) -> _Goal:
+        extent = float(np.abs(x - x.mean(axis=0)).max())
+        round_off = 4.0 * float(np.finfo(np.float64).eps) * float(matrix.diagonal().max()) * extent
+        return _Goal(TOLERANCE * static.largest_load(x) if tolerance is None else tolerance, round_off, 1e-7 * extent)
+
+    def bound(self, residual: float) -> str:
+        return "tolerance" if residual <= self.tolerance or self.tolerance >= self.round_off else "round-off"
+
+    def reached(self, residual: float, step: float) -> bool:
+        # Stiff membranes blur forces in their plane by more than the loads that bend them: there, a residual
+        # within round-off says nothing as long as Newton still wants to move.
+        return residual <= self.tolerance or (residual <= self.round_off and step <= self.still)

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from .assembly import Hessian, scatter
+from .assembly import Hessian
 from .contact import Contact
 from .energies.base import Energy
 from .energies.cubic import Cubic
@@ -21,7 +21,7 @@ from .energies.drag import NormalDrag
 from .energies.fem import Fem
 from .energies.hinge import Hinge, hinge_weights
 from .energies.pins import Attachments, SoftPins
-from .energies.pressure import Pressure, area_normals
+from .energies.pressure import AreaNormals, Pressure
 from .energies.quadratic import crouzeix_raviart, vertex_form
 from .energies.springs import AreaSprings, EdgeSprings, spring_constants
 from .energies.viscosity import AngleViscosity, StrainViscosity
@@ -29,11 +29,10 @@ from .errors import ShellError, ShellWarning, listed
 from .scene import Scene
 from .shell import Shell
 from .stretch_cap import stretch_scale
-from .types import Bools, Floats, Ints, Sparse
+from .stretch_guard import StretchGuard
+from .types import Bools, Floats, Sparse
 from .vectors import by_columns
 
-# Cubic energies of curved shells are unbounded below: steps that stretch an edge beyond this are refused.
-LARGEST_STRETCH = 0.2
 # Stretch over bending, A|e|²/D, below which a curved cubic shell leaves its model (Cubic Shells, section 8).
 STIFFEST_BENDING = 100.0
 
@@ -94,11 +93,12 @@ class System:
         self.weight = by_columns(self.mass[:, None] * scene.gravity)
         self.mass_damping = np.concatenate([shell.damping.mass * shell.mass for shell in shells])
         self.faces = np.concatenate([shell.faces + at for shell, at in zip(shells, self.offsets, strict=False)])
-        self._face_scatter = scatter(self.faces.T, n)
+        self.area_normals = AreaNormals(self.faces, n)
         self.membranes: list[list[Energy]] = []
         self.strain_fields: list[Fem] = []
         self.bendings: list[Bending] = []
         self.viscosities: list[StrainViscosity | AngleViscosity] = []
+        self._angle_dampers: list[tuple[Shell, AngleViscosity]] = []
         self.pressures: list[tuple[Shell, Pressure]] = []
         for shell, at, scale in zip(shells, self.offsets, self.stretch_scales, strict=False):
             self._add_shell(shell, int(at), scale)
@@ -137,7 +137,9 @@ class System:
         if coefficients.any():
             weight = coefficients / np.maximum(hinge_weights(rest, mesh, np.ones(len(mesh.hinges))), 1e-300)
             constant = crouzeix_raviart(rest, mesh, weight, at, n).matrix
-            self.viscosities.append(AngleViscosity(bending.angles, coefficients, constant))
+            damper = AngleViscosity(bending.angles, coefficients, constant)
+            self.viscosities.append(damper)
+            self._angle_dampers.append((shell, damper))
         if shell.pressure is not None:
             self.pressures.append((shell, Pressure(mesh.faces + at, mesh.closed, n)))
 
@@ -166,15 +168,13 @@ class System:
                     free[np.ix_(pin.vertices + at, np.flatnonzero(pin.axes))] = False
         return free
 
-    def _guard(self, index: int) -> tuple[Ints, Floats] | None:
-        """Edges and squared rest lengths of a shell whose energy could run away under stretch."""
+    def _guard(self, index: int) -> StretchGuard | None:
+        """Guard of a shell whose energy could run away under stretch."""
         energy = self.bendings[index].energy
         if not isinstance(energy, Cubic) or energy.flat:
             return None
         shell = self.scene.shells[index]
-        edges = shell.mesh.edges
-        rest = shell.rest_positions[edges[:, 1]] - shell.rest_positions[edges[:, 0]]
-        return edges + int(self.offsets[index]), np.einsum("ij,ij->i", rest, rest)
+        return StretchGuard(shell.mesh.edges, shell.rest_positions, int(self.offsets[index]))
 
     def _warn(self) -> None:
         for i, guard in enumerate(self._guards):
@@ -182,7 +182,7 @@ class System:
                 continue
             shell = self.scene.shells[i]
             a11, a22, _, _ = shell.material.membrane_moduli(len(shell.faces))
-            ratio = float(np.minimum(a11, a22).min() * guard[1].mean() / max(shell.hinge_rigidity.max(), 1e-300))
+            ratio = float(np.minimum(a11, a22).min() * guard.mean_length_2 / max(shell.hinge_rigidity.max(), 1e-300))
             if ratio < STIFFEST_BENDING:
                 warnings.warn(
                     f"shell {i}: stretch is only {ratio:.3g} times as stiff as bending at the size of an edge "
@@ -205,10 +205,6 @@ class System:
             return None
         return Attachments(np.concatenate(first), np.concatenate(second), np.concatenate(strength), self.vertex_count)
 
-    def area_normals(self, x: Floats) -> Floats:
-        """A third of the area-weighted normals of the faces round each vertex [m²], (n, 3)."""
-        return area_normals(x, self.faces, self._face_scatter)
-
     def elastic(self) -> list[Energy]:
         """Membrane and bending energies of every shell."""
         return [energy for group in self.membranes for energy in group] + [b.energy for b in self.bendings]
@@ -216,12 +212,16 @@ class System:
     def begin_step(self, t: float, h: float, x: Floats, v: Floats) -> StepTerms:
         """Terms of the step from t to t + h [s] that starts at x with velocities v."""
         energies: list[Energy] = []
+        for guard in self._guards:
+            if guard is not None:
+                guard.begin_step()
         self._move_rest_angles(t + h)
-        tied = self._tied
-        ties = self._attachments(t)
-        if self._tied != tied:
-            self._ties = ties
-            self.version += 1
+        if self.scene.attachments:
+            tied = self._tied
+            ties = self._attachments(t)
+            if self._tied != tied:
+                self._ties = ties
+                self.version += 1
         if self._ties is not None:
             energies.append(self._ties)
         if self._soft:
@@ -233,12 +233,23 @@ class System:
         for viscosity in self.viscosities:
             viscosity.begin_step(x, h)
             energies.append(viscosity)
+        for shell, damper in self._angle_dampers:
+            if shell.rest_angles_move:
+                damper.flow(shell.rest_angles_at(t + h) - shell.rest_angles_at(max(t, 0.0)))
         targets = self.targets(t + h, x)
         if self.contact.exists:
             self.contact.begin_step(t, h, x, v, targets, self.scene.gravity)
             energies.append(self.contact)
         force, drag = self._forces(t, h, x, v)
         return StepTerms(energies + drag, force, targets)
+
+    def stiffness_changes(self, t: float, h: float) -> bool:
+        """Whether the step from t over h [s] changes the constant matrix: rest angles that move, ties that open."""
+        if sum(int((tie.release > t).sum()) for tie in self.scene.attachments) != self._tied:
+            return True
+        pairs = zip(self.scene.shells, self.bendings, strict=True)
+        moving = [(shell.rest_angles_at(t + h), bend) for shell, bend in pairs if shell.rest_angles_move]
+        return any(not np.array_equal(angles, bend.angles.rest_angles) for angles, bend in moving)
 
     def _move_rest_angles(self, t: float) -> None:
         for shell, bending in zip(self.scene.shells, self.bendings, strict=True):
@@ -319,18 +330,5 @@ class System:
         return total
 
     def admissible(self, x: Floats, trial: Floats) -> bool:
-        """Whether curved cubic shells keep their edges within `LARGEST_STRETCH` (or stretch no further)."""
-        for guard in self._guards:
-            if guard is None:
-                continue
-            edges, rest = guard
-            limit = (1.0 + LARGEST_STRETCH) ** 2
-            worst = _stretched(trial, edges, rest)
-            if worst > limit and worst > _stretched(x, edges, rest):
-                return False
-        return True
-
-
-def _stretched(x: Floats, edges: Ints, rest: Floats) -> float:
-    edge = x[edges[:, 1]] - x[edges[:, 0]]
-    return float((np.einsum("ij,ij->i", edge, edge) / rest).max())
+        """Whether curved cubic shells keep their edges within the guard's limit (or stretch no further)."""
+        return all(guard.allows(x, trial) for guard in self._guards if guard is not None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from meshes import cylinder, grid
 
 import shellcore as sc
+from meshes import cylinder, grid
 
 Built = tuple[sc.Scene, int, dict[str, Any]]
 

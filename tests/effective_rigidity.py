@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import meshes
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import Delaunay
 
+import meshes
 from shellcore.mesh import Topology, topology
 from shellcore.unfolding import unfold
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from hypothesis import strategies as st
-from meshes import Floats, Mesh, bumpy, equilateral, grid, icosphere, smallest_angle, unstructured
 
+from meshes import Floats, Mesh, bumpy, equilateral, grid, icosphere, smallest_angle, unstructured
 from shellcore.energies.hinge import hinge_angles
 from shellcore.mesh import Topology, topology
 

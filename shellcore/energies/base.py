@@ -65,6 +65,10 @@ class QuadraticForm:
         gradient = applied(self.matrix, local)
         return 0.5 * inner(local, gradient), gradient
 
+    def gradient(self, x: Floats) -> Floats:
+        """Qx, (n, 3)."""
+        return applied(self.matrix, x - x[self.anchor])
+
     def round_off(self, x: Floats) -> float:
         """Rounding error of the value: its large terms cancel."""
         extent = float(np.abs(x - x[self.anchor]).max())
@@ -80,6 +84,9 @@ class QuadraticEnergy(Energy):
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         return self._form.value_and_gradient(x)
+
+    def gradient(self, x: Floats) -> Floats:
+        return self._form.gradient(x)
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         return Hessian(len(x), scalar=self.matrix)

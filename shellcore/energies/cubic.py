@@ -15,11 +15,12 @@ that was positive semidefinite in every hinge tried (thousands, to 175°; not pr
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
-from ..assembly import BlockPattern, Hessian, element_matrix, scatter
+from ..assembly import BlockPattern, Hessian, element_matrix
 from ..mesh import Topology
 from ..types import Floats, Ints, Sparse
-from ..vectors import applied, components, cross, inner, skew
+from ..vectors import applied, components, cross, inner, picked, skew
 from .base import Energy, QuadraticForm
 from .quadratic import hinge_rows
 
@@ -43,7 +44,9 @@ class Cubic(Energy):
     ) -> None:
         self.vertex_count = vertex_count or mesh.vertex_count
         self.hinges = mesh.hinges + offset
+        self._mesh = mesh
         self._anchor = offset
+        self._corners = [np.ascontiguousarray(mesh.faces[:, j]) + offset for j in range(3)]
         self._rigidity = rigidity
         self._rows, self._area = hinge_rows(positions, mesh)
         self._flat = unfolded(positions, mesh.hinges)
@@ -66,14 +69,43 @@ class Cubic(Energy):
         curved = np.flatnonzero(np.abs(sine) > FLAT)
         self._triple = triple[curved]
         self._curved = self.hinges[curved]
-        self._corners = [np.ascontiguousarray(self._curved[:, j]) for j in range(4)]
-        self._scatter = scatter(self._curved.T, self.vertex_count) if len(curved) else None
+        self._gather_triples(curved)
         self._pattern: BlockPattern | None = None
+
+    def _gather_triples(self, curved: Ints) -> None:
+        """Constant matrices of ∇ ∑ k[e₀, e₁, e₂].
+
+        By the apices it is k times the two area vectors of the faces, e₀ × e₁ and e₂ × e₀, which three hinges
+        share; only e₁ × e₂, up at the end and down at the start of the edge, belongs to one hinge.
+        """
+        n, k = self.vertex_count, self._triple
+        start, end, left, right = self._curved.T
+        face_left, face_right = self._mesh.hinge_faces[curved].T
+        rows = np.concatenate([right, start, left, start])
+        columns = np.concatenate([face_left, face_left, face_right, face_right])
+        shape = (n, len(self._mesh.faces))
+        self._by_faces = csr_matrix((np.concatenate([k, -k, k, -k]), (rows, columns)), shape=shape)
+        hinge = np.arange(len(curved))
+        shape = (n, len(curved))
+        self._by_hinges = csr_matrix(
+            (np.concatenate([k, -k]), (np.concatenate([end, start]), np.concatenate([hinge, hinge]))), shape=shape
+        )
+        self._ends = [np.ascontiguousarray(v) for v in (start, left, right)]
+
+    def _triples(self, x: Floats) -> tuple[float, Floats]:
+        """∑ k[e₀, e₁, e₂] and its gradient, (n, 3)."""
+        xt = components(x)
+        a, b, c = (picked(xt, corner) for corner in self._corners)
+        start, left, right = (picked(xt, vertices) for vertices in self._ends)
+        gradient = applied(self._by_faces, cross(b - a, c - a).T)
+        gradient += applied(self._by_hinges, cross(left - start, right - start).T)
+        # The sum is homogeneous of degree three and blind to translation: E = x·∇E/3 about any point.
+        return inner(x - x[self._anchor], gradient) / 3.0, gradient
 
     @property
     def flat(self) -> bool:
         """Whether no hinge has a cubic term."""
-        return self._scatter is None
+        return len(self._curved) == 0
 
     @staticmethod
     def _correction(folded: Floats, forms: Floats, triple: Floats) -> tuple[Floats, Floats]:
@@ -94,22 +126,16 @@ class Cubic(Energy):
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         value, gradient = self._form.value_and_gradient(x)
         value += self.constant
-        if self._scatter is not None:
-            xt = components(x)
-            start, end, left, right = (xt.take(vertices, axis=1) for vertices in self._corners)
-            e0, e1, e2 = end - start, left - start, right - start
-            k = self._triple
-            push = np.empty((3, 4, len(k)))
-            push[:, 1], push[:, 2], push[:, 3] = k * cross(e1, e2), k * cross(e2, e0), k * cross(e0, e1)
-            push[:, 0] = -push[:, 1] - push[:, 2] - push[:, 3]
-            value += inner(push[:, 3], e2)
-            gradient += applied(self._scatter, push.reshape(3, -1).T)
+        if not self.flat:
+            triples, by_x = self._triples(x)
+            value += triples
+            gradient += by_x
         return value, gradient
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Exact: constant and linear part (CS, Appendix A); psd: the constant part alone (CC)."""
         constant = Hessian(len(x), scalar=self.matrix)
-        if psd or self._scatter is None:
+        if psd or self.flat:
             return constant
         start = x[self._curved[:, 0]]
         e0, e1, e2 = (x[self._curved[:, j]] - start for j in (1, 2, 3))

@@ -11,7 +11,7 @@ from scipy.sparse import bsr_matrix
 
 from ..assembly import Hessian
 from ..types import Floats
-from ..vectors import inner
+from ..vectors import components, dot, inner
 from .base import Energy
 
 
@@ -21,12 +21,13 @@ class NormalDrag(Energy):
     def __init__(self, coefficients: Floats, normals: Floats, start: Floats, wind: Floats, h: float) -> None:
         self._weights = coefficients / h
         self._normals = normals
-        self._goal = np.einsum("ij,ij->i", start + h * wind, normals)
+        self._goal = dot(components(start + h * wind), components(normals))
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
-        offset = np.einsum("ij,ij->i", x, self._normals) - self._goal
+        normals = components(self._normals)
+        offset = dot(components(x), normals) - self._goal
         pull = self._weights * offset
-        return 0.5 * inner(pull, offset), pull[:, None] * self._normals
+        return 0.5 * inner(pull, offset), (pull * normals).T
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         n = self._normals

@@ -16,6 +16,7 @@ from ..vectors import applied, components, dot, inner
 from .base import Energy, round_off_of_squares
 
 Moduli = tuple[Floats, Floats, Floats, Floats]
+Stress = tuple[Floats, Floats, Floats]
 
 
 def warp_gradients(positions: Floats, faces: Ints, axes: Floats) -> tuple[Floats, Floats]:
@@ -85,6 +86,10 @@ class Fem(Energy):
         self._last_value = inner(self.areas, density)
         return self._last_value, self.forces_of(warp, weft, s11, s22, s12)
 
+    def gradient(self, x: Floats) -> Floats:
+        warp, weft = self.deformation(x)
+        return self.forces_of(warp, weft, *self.stress(*green_strain(warp, weft)))
+
     def round_off(self, x: Floats) -> float:
         return round_off_of_squares(self._last_value, self._total_stiffness)
 
@@ -103,6 +108,21 @@ class Fem(Energy):
         if psd:
             s11, s22, s12 = positive_part(s11, s22, s12)
         return Hessian(self.vertex_count, blocks=[self.tangent(warp, weft, self.moduli, (s11, s22, s12))])
+
+    def hessian_under(self, x: Floats, stress: Stress) -> Hessian:
+        """Exact Hessian but for the stress S11, S22, S12 [N/m], each (m,), of its geometric part, which is given."""
+        return Hessian(self.vertex_count, blocks=[self.tangent(*self.deformation(x), self.moduli, stress)])
+
+    def stress_ahead(self, x: Floats, step: Floats) -> Stress:
+        """Stress [N/m] at x + step, (n, 3), by the strain linearised at x: free of what a rotation stretches."""
+        warp, weft = self.deformation(x)
+        by_warp, by_weft = self.deformation(step)
+        e11, e22, e12 = green_strain(warp, weft)
+        return self.stress(
+            e11 + (warp * by_warp).sum(axis=0),
+            e22 + (weft * by_weft).sum(axis=0),
+            e12 + 0.5 * (warp * by_weft + weft * by_warp).sum(axis=0),
+        )
 
     def tangent(self, warp: Floats, weft: Floats, moduli: Moduli, stress: tuple[Floats, Floats, Floats]) -> Sparse:
         """Block matrix ∑ area ∇hatᵢ·K·∇hatⱼ with K = ∂(F S)/∂F for tangent moduli and stress."""

@@ -18,7 +18,7 @@ from ..assembly import BlockPattern, Hessian, scatter
 from ..errors import ShellError
 from ..mesh import Topology
 from ..types import Floats, Ints, Sparse
-from ..vectors import applied, components, cross, dot, inner, skew
+from ..vectors import applied, components, cross, dot, inner, picked, skew
 from .base import Energy, round_off_of_squares
 
 
@@ -117,21 +117,28 @@ class Hinge(Energy):
         self._last_value = energy
         return energy, self.forces_of(moment, length, normals, dots)
 
+    def gradient(self, x: Floats) -> Floats:
+        cosine, sine, length, normals, dots = self._measure(x)
+        if self.form == "sine":
+            moment = self.weights * (sine * self._rest_cosine - cosine * self._rest_sine)
+        else:
+            moment = self.weights * (np.arctan2(sine, cosine) - self.rest_angles)
+        return self.forces_of(moment, length, normals, dots)
+
     def _measure(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats, list[Floats]]:
         """cos θ, sin θ, edge lengths of hinges; normals over squared length (3, m) and corner dot products of faces.
 
-        Components come first, (3, ·): contiguous rows are 1.5 times faster than (·, 3) here, and `take` along them
-        3 times faster than indexing.
+        Components come first, (3, ·): contiguous rows are 1.5 times faster than (·, 3) here.
         """
         xt = components(x)
-        a, b, c = (xt.take(corner, axis=1) for corner in self._corners)
+        a, b, c = (picked(xt, corner) for corner in self._corners)
         ab, bc, ca = b - a, c - b, a - c
         normal = cross(ca, ab)
         per_length = 1.0 / np.sqrt(dot(normal, normal))
         unit = normal * per_length
-        edge = xt.take(self._ends[1], axis=1) - xt.take(self._ends[0], axis=1)
+        edge = picked(xt, self._ends[1]) - picked(xt, self._ends[0])
         length = np.sqrt(dot(edge, edge))
-        left, right = unit.take(self._left, axis=1), unit.take(self._right, axis=1)
+        left, right = picked(unit, self._left), picked(unit, self._right)
         cosine = dot(left, right)
         sine = dot(cross(right, left), edge) / length
         dots = [-dot(ca, ab), -dot(ab, bc), -dot(bc, ca)]

@@ -8,19 +8,29 @@ free rim has no potential, so the rim's share is taken at the start of the step 
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from ..assembly import BlockPattern, Hessian, scatter
-from ..types import Floats, Ints, Sparse
-from ..vectors import applied, components, cross, inner, skew
+from ..types import Floats, Ints
+from ..vectors import applied, components, cross, inner, picked, skew
 from .base import Energy
 
 
-def area_normals(x: Floats, faces: Ints, to_vertices: Sparse) -> Floats:
-    """A third of the area-weighted normals of the faces at each vertex [m²], (n, 3)."""
-    xt = components(x)
-    a, b, c = (xt.take(np.ascontiguousarray(faces[:, j]), axis=1) for j in range(3))
-    normal = cross(b - a, c - a) / 6.0
-    return applied(to_vertices, np.concatenate([normal] * 3, axis=1).T)
+class AreaNormals:
+    """A third of the area-weighted normals of the faces round each vertex."""
+
+    def __init__(self, faces: Ints, vertex_count: int) -> None:
+        self._corners = [np.ascontiguousarray(faces[:, j]) for j in range(3)]
+        once = np.repeat(np.arange(len(faces)), 3)
+        self._sixths = csr_matrix(
+            (np.full(faces.size, 1.0 / 6.0), (faces.ravel(), once)), shape=(vertex_count, len(faces))
+        )
+
+    def __call__(self, x: Floats) -> Floats:
+        """Area normals [m²], (n, 3), at positions x."""
+        xt = components(x)
+        a, b, c = (picked(xt, corner) for corner in self._corners)
+        return applied(self._sixths, cross(b - a, c - a).T)
 
 
 class Pressure(Energy):
@@ -32,13 +42,14 @@ class Pressure(Energy):
         self.vertex_count = vertex_count
         self.pressure = 0.0
         self.scatter = scatter(faces.T, vertex_count)
+        self._area_normals = AreaNormals(faces, vertex_count)
         self._rim = np.zeros((vertex_count, 3))
         self._pattern: BlockPattern | None = None
 
     def begin_step(self, x: Floats) -> None:
         """Take the rim's share of an open mesh at x."""
         if not self.closed:
-            self._rim = self._volume(x)[1] - area_normals(x, self.faces, self.scatter)
+            self._rim = self._volume(x)[1] - self._area_normals(x)
 
     def _volume(self, x: Floats) -> tuple[float, Floats]:
         a, b, c = (x[self.faces[:, j]] for j in range(3))

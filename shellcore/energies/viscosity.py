@@ -67,15 +67,16 @@ class AngleViscosity(Energy):
         self.hinge = hinge
         self.coefficients = coefficients
         self._constant = constant
-        self._rest = hinge.rest_angles
 
     def begin_step(self, x: Floats, h: float) -> None:
-        """Start of a step of h [s] at x; rest angles moved since the last one count as flow, not as motion."""
-        flowed = self.hinge.rest_angles - self._rest
-        self._rest = self.hinge.rest_angles
-        self._start = self.hinge.angles(x) + flowed
+        """Start of a step of h [s] at x."""
+        self._start = self.hinge.angles(x)
         self._weights = self.coefficients / h
         self._per_step = 1.0 / h
+
+    def flow(self, change: Floats) -> None:
+        """Rest angles move by `change` [rad], (h,), during the step: that is flow, not motion to be damped."""
+        self._start = self._start + change
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         cosine, sine, length, normals, dots = self.hinge._measure(x)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-import meshes
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+import meshes
 from shellcore.axes import axes_from_uv, face_axes
 from shellcore.errors import ShellError
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from contact_scenes import cloth, sheet
-from meshes import bumpy, grid, icosphere
 
 import shellcore as sc
+from meshes import bumpy, grid, icosphere
 from shellcore.contact.barrier import DEEP, DEEPEST, barrier
 from shellcore.contact.bodies import Bodies
 from shellcore.contact.bound import alike, shortened, unsafe

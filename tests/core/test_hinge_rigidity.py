@@ -6,7 +6,6 @@ import functools
 import math
 
 import effective_rigidity as sheets
-import meshes
 import numpy as np
 import pytest
 from effective_rigidity import PeriodicSheet, effective_rigidity
@@ -14,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+import meshes
 from shellcore.hinge_rigidity import hinge_rigidities
 from shellcore.material import Material, directional_rigidity
 from shellcore.mesh import topology

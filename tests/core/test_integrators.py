@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from derivatives import differences, relative_gap, smallest_height
-from meshes import bumpy, grid, unstructured
 
 import shellcore as sc
+from meshes import bumpy, grid, unstructured
 from shellcore.integrators import INTEGRATORS, Integrator, State
 from shellcore.system import System
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from meshes import bumpy, cylinder, equilateral, grid, hemisphere, icosphere, unstructured, v_beam
 
+from meshes import bumpy, cylinder, equilateral, grid, hemisphere, icosphere, unstructured, v_beam
 from shellcore.errors import ShellError
 from shellcore.mesh import Topology, check_positions, topology
 

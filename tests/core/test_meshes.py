@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from meshes import (
     bumpy,
     cylinder,
@@ -18,7 +19,6 @@ from meshes import (
     v_beam,
     vertex_normals,
 )
-
 from shellcore.mesh import topology
 
 WIDTH, HEIGHT = 2.0, 1.5

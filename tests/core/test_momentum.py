@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from meshes import bumpy, grid
 
 import shellcore as sc
+from meshes import bumpy, grid
 
 MATERIAL = sc.Material(stretch=50.0, poisson=0.4, bend=0.01, areal_density=0.2, thickness=1e-3)
 FREE = np.zeros(3)

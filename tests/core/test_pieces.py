@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from meshes import bumpy, hemisphere, icosphere
 
+from meshes import bumpy, hemisphere, icosphere
 from shellcore.mesh import topology
 from shellcore.pieces import Pieces
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import meshes
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import meshes
 from shellcore.mesh import topology
 from shellcore.unfolding import unfold
 

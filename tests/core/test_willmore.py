@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from meshes import bumpy, cylinder, grid, hemisphere, icosphere, smallest_angle, unstructured
 
 import shellcore.willmore
+from meshes import bumpy, cylinder, grid, hemisphere, icosphere, smallest_angle, unstructured
 from shellcore.energies.willmore import WillmoreEnergy
 from shellcore.errors import ShellError
 from shellcore.mesh import topology

@@ -8,9 +8,9 @@ import pytest
 from contact_scenes import cloth, sheet, turned
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from meshes import grid, hemisphere, icosphere
 
 import shellcore as sc
+from meshes import grid, hemisphere, icosphere
 from shellcore.contact.intersections import scene_intersections
 from shellcore.system import System
 

@@ -1,0 +1,132 @@
+"""Table 1 of the quadratic bending paper: quadratic against nonlinear hinge, drape and flag, same mesh sizes.
+
+Four rows a problem: cost of the bending gradient, of its Hessian (assembled; for the quadratic model the time to
+add its constant matrix), of an explicit step, and of an implicit step (Newton with the hinge's exact Jacobian
+reassembled every iteration against the constant one; same membrane, linear solver and position tolerance).
+The hinge gradient must cost at most twice the membrane's: a slow hinge is no victory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+import numpy as np
+
+import common
+import meshes
+import shellcore as sc
+from shellcore.integrators import Integrator, State
+from shellcore.system import System
+
+SIZES = {"regular": (400, 1600, 6400, 25600), "irregular": (450, 2100, 6500, 22500)}
+SIDE = 2.0
+
+
+def scene(problem: str, mesh: str, size: int, bending: str) -> sc.Scene:
+    """A heavily damped drape over a ball, or a flag held along one side in the wind."""
+    if mesh == "regular":
+        cells = round(np.sqrt(size)) - 1
+        points, faces = meshes.grid(cells, cells, SIDE, SIDE)
+    else:
+        points, faces = meshes.unstructured(size, SIDE, SIDE, seed=1)
+    damping = sc.Damping(mass=3.0) if problem == "drape" else None
+    shell = sc.Shell(points, faces, sc.Material.preset("reference"), bending=bending, damping=damping)
+    if problem == "drape":
+        ball = sc.Sphere((SIDE / 2, SIDE / 2, -0.52), 0.5)
+        return sc.Scene([shell], colliders=[ball])
+    shell.pin(np.flatnonzero(points[:, 0] < 1e-9))
+    return sc.Scene([shell], wind=sc.Wind((6.0, 1.0, 0.0)))
+
+
+def costs(problem: str, mesh: str, size: int, bending: str, settled: dict[str, Any]) -> dict[str, float]:
+    """Milliseconds of each row, at the state the quadratic model reached after a few frames."""
+    setting = scene(problem, mesh, size, bending)
+    if "state" not in settled:
+        settled["state"] = list(sc.simulate(setting, 4))[-1].state
+    x, v = (np.asfortranarray(settled["state"][name]) for name in ("positions", "velocities"))
+    system = System(setting)
+    energy, membrane = system.bendings[0].energy, system.membranes[0][0]
+    row = {"membrane gradient": common.milliseconds(lambda: membrane.gradient(x))}
+    row["gradient"] = common.milliseconds(lambda: energy.gradient(x))
+    if bending == "quadratic":
+        other = energy.hessian(x)
+        row["hessian"] = common.milliseconds(lambda: other + energy.hessian(x))
+    else:
+        row["hessian"] = common.milliseconds(lambda: energy.hessian(x, psd=False), repeats=3)
+    explicit = Integrator(system, "explicit", 0.25, 0.5, "constant")
+    state = State(0.1, x, v, np.zeros_like(x))
+    row["explicit step"] = common.milliseconds(lambda: explicit.explicit_step(state, 1e-5))
+    row["implicit step"] = implicit(setting, settled["state"], "exact" if bending == "hinge" else "constant")
+    return row
+
+
+def implicit(setting: sc.Scene, state: dict[str, Any], jacobian: str, steps: int = 2) -> float:
+    """Milliseconds of an implicit step from `state`, all in: mean over a few steps, best of two runs."""
+    best = float("inf")
+    for _ in range(2):
+        frames = sc.simulate(
+            setting, steps, fps=100, solver="newton_cg", jacobian=jacobian, tolerance=2e-4, resume=dict(state, time=0.0)
+        )
+        spent = sum(frame.stats["seconds"] for frame in frames)
+        best = min(best, 1e3 * spent / steps)
+    return best
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--largest", type=int, default=10**9, help="leave out meshes with more vertices")
+    largest = parser.parse_args().largest
+    table = []
+    for problem in ("drape", "flag"):
+        for mesh, sizes in SIZES.items():
+            for size in (s for s in sizes if s <= largest):
+                settled: dict[str, Any] = {}
+                quadratic = costs(problem, mesh, size, "quadratic", settled)
+                hinge = costs(problem, mesh, size, "hinge", settled)
+                ratios = {row: hinge[row] / quadratic[row] for row in quadratic if row != "membrane gradient"}
+                fair = hinge["gradient"] / quadratic["membrane gradient"]
+                table.append(
+                    {
+                        "problem": problem,
+                        "mesh": mesh,
+                        "vertices": size,
+                        "hinge": hinge,
+                        "quadratic": quadratic,
+                        "ratios": ratios,
+                        "hinge gradient / membrane gradient": fair,
+                    }
+                )
+                said = "  ".join(f"{row} {ratio:6.1f}×" for row, ratio in ratios.items())
+                print(f"{problem:6} {mesh:9} {size:6}  {said}  hinge/membrane {fair:.2f}", flush=True)
+    common.write("table1", {"when": time.strftime("%Y-%m-%d"), "rows": table})
+    picture(table)
+
+
+def picture(table: list[dict[str, Any]]) -> None:
+    """Ratios over mesh size, with the bars to reach."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    bars = {"gradient": 7, "hessian": 50, "explicit step": 2, "implicit step": 2}
+    figure, axes = plt.subplots(1, 4, figsize=(13, 3.2), constrained_layout=True)
+    for axis, (row, bar) in zip(axes, bars.items(), strict=True):
+        for problem in ("drape", "flag"):
+            for mesh, style in (("regular", "o-"), ("irregular", "s--")):
+                part = [r for r in table if r["problem"] == problem and r["mesh"] == mesh]
+                if part:
+                    sizes = [r["vertices"] for r in part]
+                    axis.loglog(sizes, [r["ratios"][row] for r in part], style, label=f"{problem}, {mesh}")
+        axis.axhline(bar, color="k", lw=1, ls=":")
+        axis.set_title(f"{row}: hinge / quadratic")
+        axis.set_xlabel("vertices")
+    axes[0].legend(fontsize=7)
+    common.PICTURES.mkdir(parents=True, exist_ok=True)
+    figure.savefig(common.PICTURES / "table1.png", dpi=90)
+
+
+if __name__ == "__main__":
+    main()
