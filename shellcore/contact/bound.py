@@ -32,7 +32,10 @@ def unsafe(pairs: Pairs, x: Floats, move: Floats) -> Ints:
     _, turned, distance = pairs.nearest(ahead)
     v, n = pairs.vertices, pairs.normals
     solid = pairs.radius + pairs.core
-    kept = solid + KEPT * np.minimum(pairs.room(), pairs.reach)
+    # What starts within the core (a sheet laid too close, or to be untangled) may stay or leave, not go deeper.
+    room = pairs.room()
+    deeper = pairs.distance - 1e-9 * np.abs(solid) - 1e-15
+    kept = np.where(room > 0, solid + KEPT * np.minimum(room, pairs.reach), deeper)
     # First what comes no closer along n than its room allows: all that is needed for most pairs.
     low, high = pairs.along(move)
     doubt = np.flatnonzero(pairs.distance - (high - low) <= kept)
@@ -43,9 +46,6 @@ def unsafe(pairs: Pairs, x: Floats, move: Floats) -> Ints:
     low, high = part.sides(middle)
     cosine = dot(n0, n1)
     crossed = (distance[doubt] <= kept[doubt]) | (low - high <= kept[doubt] * 0.5 * (1.0 + cosine))
-    # What starts within the core (a sheet laid too close, or to be untangled) may stay or leave, not go deeper.
-    inside = pairs.room()[doubt] <= 0
-    crossed[inside] = distance[doubt][inside] < pairs.distance[doubt][inside] - 1e-9 * solid[doubt][inside] - 1e-15
     found: Ints = doubt[crossed]
     return found
 

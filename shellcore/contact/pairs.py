@@ -11,6 +11,8 @@ from .distances import dot, edge_edge, vertex_face
 
 # Contact distance of pairs that are near at rest (neighbours in a fine mesh), as a share of their rest distance.
 REST = 0.5
+# Share of the contact distance of two sheets that they cannot be pressed through.
+THINNEST = 0.02
 
 
 class Pairs:
@@ -53,11 +55,12 @@ class Pairs:
         first, second = v[:, 0], v[:, 3]
         self.reach = bodies.half[first] + bodies.half[second]
         self.core = bodies.core[first] + bodies.core[second]
-        # Between sheets force alone keeps the distance.
-        self.core[np.minimum(bodies.owner[first], bodies.owner[second]) >= 0] = 0.0
         same = np.flatnonzero((bodies.owner[first] == bodies.owner[second]) & (self.distance < self.reach))
         if len(same):
             self.reach[same] = np.minimum(self.reach[same], REST * self._rest_distance(same))
+        # Between sheets force keeps the distance; a thin core keeps directions between nearest points well defined.
+        shells = np.minimum(bodies.owner[first], bodies.owner[second]) >= 0
+        self.core[shells] = THINNEST * self.reach[shells]
 
     def _rest_distance(self, rows: Ints) -> Floats:
         rest, v = self.bodies.rest, self.vertices[rows]
