@@ -66,7 +66,7 @@ class PHYSICS_PT_thin_shell_model(SubPanel, bpy.types.Panel):
         layout.prop(settings, "solver")
         if settings.solver != "quasi_newton":
             layout.prop(settings, "jacobian")
-        layout.prop(settings, "tolerance", text="Tolerance (mm)")
+        layout.prop(settings, "tolerance")
         layout.prop(settings, "strain_limit", text="Strain Limit (%)")
         layout.prop(settings, "iterations", text="Iterations")
 
