@@ -23,7 +23,7 @@ from .types import Floats
 HALVINGS = 6
 # Default tolerance on the position error of a step: this share of how far elastic forces moved the sheet in the last
 # step, or of the scene's size at 24 steps a second where that is larger.
-TOLERANCE = 0.025
+TOLERANCE = 0.02
 # Newmark damps nothing, so what a solve leaves undone stays for good.
 UNDAMPED = 1e-4
 SMALLEST = 1e-11
@@ -76,7 +76,7 @@ def progress(
     - `jacobian` of bending in Newton's method: "exact", "cubic" or "constant".
     - `solver`: "quasi_newton", "newton" or "auto" (by stiffness); `iterations`: exactly how many at most, result taken
       as it is (1 with "newton" is the semi-implicit step); `tolerance` [m]: stop when a step moves vertices less
-      than this (root mean square), default 2.5% of how far elastic forces moved them from free flight in the last step.
+      than this (root mean square), default 2% of how far elastic forces moved them from free flight in the last step.
     - `resume`: `state` of a frame of the same scene.
     - `strain_limit`: flat sheets stiffer than they need to be are made just stiff enough to strain by this under their
       loads; 0 keeps the material's stretch. Default: 0.1%, or 0 when a tolerance asks for accuracy. The stats say

@@ -36,7 +36,7 @@ HISTORY = 8
 PATIENCE = 4
 SURE = 1e-3
 # A step that takes longer than this many iterations is let go at a few times the tolerance.
-LONG = 32
+LONG = 28
 LENIENCE = 4.0
 # Conjugate gradients: how far the residual falls in one Newton iteration, and at most how many products. A solve
 # that reaches the limit has left the constant matrix behind: the Hessian of the moment is factored in its place
