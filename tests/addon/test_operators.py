@@ -12,6 +12,7 @@ from thin_shell import shellcore as sc
 from thin_shell.addon import cli, live, presets
 from thin_shell.addon.bake import session
 from thin_shell.addon.bake.order import Order
+from thin_shell.addon.bake.status import status
 from thin_shell.addon.operators import check
 
 
@@ -312,6 +313,7 @@ def test_live(sheet):
     assert bpy.ops.thin_shell.live() == {"FINISHED"}
     assert live.on_frame not in handlers and live.current is None
     assert sheet.thin_shell.baked and sheet.thin_shell.baked_samples == 6
+    assert status(sheet, scene, fresh=True).resumable is None
     assert "Delete Bake first" in failure(bpy.ops.thin_shell.live)
 
 
