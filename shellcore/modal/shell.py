@@ -1,0 +1,334 @@
+"""A shell that moves in its modes: fast enough to drag while it swings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..energies.hinge import hinge_angles
+from ..energies.pressure import AreaNormals
+from ..errors import ShellError, listed
+from ..forces import Force, Wind
+from ..shell import Pin, Shell
+from ..types import Floats, Ints
+from ..vectors import components, cross
+from .frames import Base, RigidBody
+from .handles import Constraints, Handle, HandleReport, OrientationHandle, PositionHandle
+from .modes import fingerprint, load_modes, rest_problem, rests, save_modes, solve_modes
+from .warp import rotation_jacobian, unturned, warped
+
+# Modes are followed in time where they turn by less than this phase [rad] a step; faster ones are damped, and
+# settle at once beyond the second.
+FOLLOWED, LOST = 1.0, 3.0
+
+
+class ModalShell:
+    """A shell in its `modes` lowest modes, warped so that bending may be large.
+
+    Pins at rest, soft pins and clamps are part of the modes; pins whose targets move become handles. `gravity` [m/s²],
+    `wind` and `forces` (objects as in a Scene) act at every step, as do the shell's loads and pressure. `cache`: a file
+    that keeps the modes; it is used where its fingerprint fits, and written where not.
+    """
+
+    def __init__(
+        self,
+        shell: Shell,
+        modes: int = 40,
+        *,
+        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        wind: Wind | None = None,
+        forces: Sequence[Force] = (),
+        cache: str | Path | None = None,
+    ) -> None:
+        if not isinstance(shell, Shell):
+            raise ShellError(f"ModalShell takes a Shell, not a {type(shell).__name__}")
+        if not (isinstance(modes, (int, np.integer)) and modes >= 1):
+            raise ShellError(f"modes must be a whole number, 1 or more, not {modes!r}")
+        self.shell = shell
+        self.gravity = np.array(gravity, dtype=np.float64)
+        if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
+            raise ShellError(f"gravity must be three finite numbers [m/s²], not {gravity!r}")
+        self.wind = wind
+        self.forces = list(forces)
+        problem = rest_problem(shell)
+        path = None if cache is None else Path(cache)
+        found = None if path is None else load_modes(path, fingerprint(problem, int(modes)))
+        self.from_cache = found is not None
+        """Whether the modes were read, not computed."""
+        solved = solve_modes(shell, problem, int(modes)) if found is None else found
+        if path is not None and found is None:
+            save_modes(path, solved)
+        self.fingerprint = solved.fingerprint
+        self.eigenvalues = solved.eigenvalues
+        """ω² [1/s²], (m,)."""
+        self.free = problem.unheld
+        """Whether nothing holds the shell, so that it has six rigid coordinates beside its modes."""
+        self._mass = problem.mass
+        self._phi = solved.shapes
+        self._psi = self._turning(solved.shapes)
+        m = len(solved.eigenvalues)
+        self._flat_phi, self._flat_psi = self._phi.reshape(-1, m), self._psi.reshape(-1, m)
+        self._decay = self._damping()
+        self._normals = AreaNormals(shell.faces, len(shell.rest_positions))
+        self._size = float(np.linalg.norm(np.ptp(shell.rest_positions, axis=0)))
+        self.report = HandleReport()
+        """How the last step met its handles."""
+        self._moving: list[tuple[Handle, Pin]] = []
+        self._constraints: Constraints | None = None
+        self.reset()
+
+    @property
+    def frequencies(self) -> Floats:
+        """[Hz], (m,)."""
+        frequencies: Floats = np.sqrt(self.eigenvalues) / (2.0 * np.pi)
+        return frequencies
+
+    @property
+    def shapes(self) -> Floats:
+        """Modal displacements Φ [1/√kg], (n, 3, m): of unit mass."""
+        return self._phi.transpose(1, 0, 2)
+
+    @property
+    def rotations(self) -> Floats:
+        """Modal rotations Ψ = WΦ [rad/(m √kg)], (n, 3, m)."""
+        return self._psi.transpose(1, 0, 2)
+
+    @property
+    def positions(self) -> Floats:
+        """Where the vertices are now [m], (n, 3)."""
+        return self._x
+
+    @property
+    def handles(self) -> list[Handle]:
+        """All handles that hold."""
+        return list(self._handles.handles)
+
+    def reset(self) -> None:
+        """Back to rest at time zero; handles stay."""
+        rest = self.shell.rest_positions
+        m = len(self.eigenvalues)
+        self.time = 0.0
+        self.amplitudes, self.rates = np.zeros(m), np.zeros(m)
+        self._body = RigidBody(rest, self._mass, self.shell.velocities) if self.free else None
+        self._frame: RigidBody | Base = self._body if self._body is not None else Base()
+        self._rest = components(rest - (self._frame.origin if self.free else 0.0))
+        if self._body is not None:
+            inertia, axes = np.linalg.eigh(self._body.inertia)
+            self._rigid_masses = np.concatenate([np.full(3, self._body.mass), inertia])
+        if self._constraints is None:
+            elastic = self.eigenvalues[self.eigenvalues > 1e-9 * self.eigenvalues.max()]
+            flexibility = 1.0 / np.maximum(self.eigenvalues, elastic.min() if len(elastic) else 1.0)
+            turns = None if self._body is None else axes
+            self._handles = Constraints(self._phi, self._psi, self._rest, self._size, flexibility, turns)
+            self._constraints = self._handles
+            self._add_pins()
+        self._u = np.zeros_like(self._rest)
+        self._u_rate = np.zeros_like(self._rest)
+        self._w = np.zeros_like(self._rest)
+        self._w_before = self._w
+        self._x = rest.copy()
+        self._v = self.shell.velocities.copy()
+        # Initial velocities beyond the rigid ones enter the modes by their momentum.
+        start = components(self.shell.velocities)
+        self.rates = (self._mass * start).ravel() @ self._flat_phi
+
+    def _turning(self, shapes: Floats) -> Floats:
+        turned: Floats = rotation_jacobian(self.shell.rest_positions, self.shell.faces) @ shapes.reshape(
+            -1, shapes.shape[2]
+        )
+        return np.ascontiguousarray(turned.reshape(shapes.shape))
+
+    def _damping(self) -> Floats:
+        """Decay c [1/s] of each mode, (m,): Rayleigh's ξ + ζω², and what hinges dissipate in its shape."""
+        damping = self.shell.damping
+        decay: Floats = damping.mass + (damping.stiffness + damping.viscosity) * self.eigenvalues
+        if damping.hinge == 0.0 or len(self.shell.hinges) == 0:
+            return decay
+        x, hinges = self.shell.rest_positions, self.shell.hinges
+        length = np.linalg.norm(x[hinges[:, 1]] - x[hinges[:, 0]], axis=1)
+        for i in range(len(decay)):
+            shape = self._phi[:, :, i].T
+            step = 1e-5 * float(length.min()) / max(float(np.abs(shape).max()), 1e-300)
+            rate = (hinge_angles(x + step * shape, hinges) - hinge_angles(x - step * shape, hinges)) / (2.0 * step)
+            decay[i] += damping.hinge * float(length @ rate**2)
+        return decay
+
+    def _add_pins(self) -> None:
+        """Pins that leave the rest shape, as handles that follow their targets."""
+        for pin in self.shell.pins + self.shell.slopes:
+            if not rests(self.shell, pin):
+                handle = self._handles.add(PositionHandle, pin.vertices, pin.at(0.0), pin.stiffness, pin.axes)
+                self._moving.append((handle, pin))
+
+    def position_handle(
+        self, vertices: int | Sequence[int] | Ints, target: Any, stiffness: float | Floats | None = None
+    ) -> PositionHandle:
+        """Take vertices to a target [m] in world space: (k, 3) each to its own, (3,) their mean to one point.
+
+        `stiffness` [N/m] makes a spring of it; None holds exactly. Set `target` anew as it moves; `release()` lets go.
+        """
+        handle = self._handles.add(PositionHandle, self._vertices(vertices, "position_handle"), target, stiffness)
+        assert isinstance(handle, PositionHandle)
+        return handle
+
+    def orientation_handle(
+        self, vertices: int | Sequence[int] | Ints, rotation: Any, stiffness: float | None = None
+    ) -> OrientationHandle:
+        """Turn vertices, in the mean, by `rotation` (3, 3) from their orientation at rest, in world space.
+
+        `stiffness` [N·m/rad]. Turns add up as long as a step turns by less than half a turn.
+        """
+        chosen = self._vertices(vertices, "orientation_handle")
+        handle = self._handles.add(OrientationHandle, chosen, rotation, stiffness)
+        assert isinstance(handle, OrientationHandle)
+        return handle
+
+    def base_motion(self, matrix: Any, t: float) -> None:
+        """Be carried by a parent that is at `matrix` (4, 4) at time t [s]; call before the step that ends at t.
+
+        The first call says where the parent stands, at rest; from then on its acceleration drives the shell.
+        """
+        if not isinstance(self._frame, Base):
+            raise ShellError("base_motion needs a shell that is held: pin it, or move a free one by handles")
+        self._frame.move(matrix, t)
+
+    def warped_positions(self, amplitudes: Floats) -> Floats:
+        """Positions (n, 3) of given modal amplitudes (m,) [m √kg], in the rest frame: a preview of modes."""
+        u, w = self._gathered(np.asarray(amplitudes, dtype=np.float64))
+        return self.shell.rest_positions + warped(w, u).T
+
+    def linear_positions(self, amplitudes: Floats) -> Floats:
+        """The same by linear modal analysis, without warping."""
+        return self.shell.rest_positions + self._gathered(np.asarray(amplitudes, dtype=np.float64))[0].T
+
+    def _gathered(self, q: Floats) -> tuple[Floats, Floats]:
+        """Φq and Ψq, each (3, n)."""
+        return (self._flat_phi @ q).reshape(3, -1), (self._flat_psi @ q).reshape(3, -1)
+
+    def step(self, dt: float, forces: Floats | None = None) -> Floats:
+        """Positions [m], (n, 3), after dt [s] more under `forces` [N], (n, 3), in world space."""
+        if not (np.isfinite(dt) and dt > 0):
+            raise ShellError(f"dt must be positive, not {dt}")
+        force = self._local_force(dt, forces)
+        free = self._ahead(dt, force)
+        self.time += dt
+        self._meet_handles(dt, free)
+        self._place(dt)
+        return self._x
+
+    def _local_force(self, h: float, forces: Floats | None) -> Floats | None:
+        """Forces (3, n) in the axes of the frame, gravity and inertia with them; moves a free shell's body."""
+        frame, body = self._frame, self._body
+        pushed = self._pushed(h, forces)
+        own = None if pushed is None else frame.turn.T @ pushed
+        # A free shell falls without feeling it: gravity is the body's alone.
+        felt = np.zeros(3) if body is not None else self.gravity
+        if frame.inertial:
+            inertia = (frame.turn.T @ felt)[:, None] * self._mass if felt.any() else None
+        else:
+            inertia = frame.apparent(felt, self._rest + self._u, self._u_rate) * self._mass
+        if body is not None:
+            total, torque = np.zeros(3), np.zeros(3)
+            if own is not None:
+                total, torque = own.sum(axis=1), cross(self._rest + self._u, own).sum(axis=1)
+            weight = body.mass * self.gravity
+            body.advance(h, frame.turn @ total + weight, frame.turn @ torque, self.shell.damping.mass)
+        if own is None or inertia is None:
+            return inertia if own is None else own
+        return own + inertia
+
+    def _pushed(self, h: float, forces: Floats | None) -> Floats | None:
+        """Loads, pressure, wind and further forces [N], (3, n), in world axes; None where there are none."""
+        shell, t = self.shell, self.time
+        total: Floats | None = None
+        if forces is not None:
+            total = components(self._field(forces, "forces")).copy()
+        if not (shell.loads or shell.pressure is not None or self.wind is not None or self.forces):
+            return total
+        total = np.zeros_like(self._rest) if total is None else total
+        for load in shell.loads:
+            np.add.at(total.T, load.vertices, np.ascontiguousarray(load.at(t + h)))
+        if shell.pressure is None and self.wind is None and not self.forces:
+            return total
+        x, v = self._x, self._v
+        normals = self._normals(x)
+        if shell.pressure is not None:
+            total += shell.pressure_at(t + h) * normals.T
+        if self.wind is not None:
+            c, unit, air = self.wind.resistance(t, x, v, normals)
+            # As if the drag slowed its own masses within the step: strong wind on light sheets stays stable.
+            c = c / (1.0 + h * c / self._mass)
+            total += (c * np.einsum("ij,ij->i", air - v, unit)) * unit.T
+            if self.wind.lift:
+                total += self.wind.lift_force(t, x, v, normals).T
+        for source in self.forces:
+            total += self._field(source.force(t, x, v, normals), f"{type(source).__name__}.force").T
+        return total
+
+    def _ahead(self, h: float, force: Floats | None) -> tuple[Floats, Floats]:
+        """Amplitudes and rates after a step without handles.
+
+        Newmark's average acceleration for modes the step can follow; the average leans to its end (backward Euler) for
+        faster ones, which would ring for ever. Frames are those at the middle of the step, extrapolated from the last
+        two.
+        """
+        q, v, square, decay = self.amplitudes, self.rates, self.eigenvalues, self._decay
+        pushed: Floats | float = 0.0
+        if force is not None:
+            pushed = unturned(1.5 * self._w - 0.5 * self._w_before, force).ravel() @ self._flat_phi
+        lean = 0.5 + 0.5 * np.clip((h * np.sqrt(square) - FOLLOWED) / (LOST - FOLLOWED), 0.0, 1.0)
+        weight = h * square * h
+        ahead = v * (1.0 - (1.0 - lean) * (h * decay + lean * weight)) - h * square * q + h * pushed
+        ahead /= 1.0 + lean * (h * decay + lean * weight)
+        return q + h * ((1.0 - lean) * v + lean * ahead), ahead
+
+    def _meet_handles(self, h: float, free: tuple[Floats, Floats]) -> None:
+        q, v = free
+        self.report = HandleReport()
+        if self._handles.handles:
+            for handle, pin in self._moving:
+                handle.target = pin.at(self.time)
+            compliance = h * h / (1.0 + h * self._decay + h * h * self.eigenvalues)
+            y, start = q, self.amplitudes
+            if self._body is not None:
+                compliance = np.concatenate([h * h / self._rigid_masses, compliance])
+                y, start = np.concatenate([np.zeros(6), q]), np.concatenate([np.zeros(6), start])
+            y = self._handles.solve(y, compliance, self._frame.turn, self._frame.origin, self.report, start)
+            if self._body is not None:
+                self._body.displace(h, y[:3], self._handles.axes @ y[3:6])
+                y = y[6:]
+            q, v = y, v + (y - q) / h
+        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+            raise ShellError(f"the modes overflowed at {self.time:.6g} s: a force or a target is out of all proportion")
+        self.amplitudes, self.rates = q, v
+
+    def _place(self, h: float) -> None:
+        """Positions and velocities of the present amplitudes."""
+        u, w = self._gathered(self.amplitudes)
+        self._w_before, self._w = self._w, w
+        u = warped(w, u)
+        self._u_rate = (u - self._u) / h
+        self._u = u
+        frame = self._frame
+        place = self._rest + u
+        if frame.origin.any() or not np.array_equal(frame.turn, np.eye(3)):
+            place = frame.turn @ place
+            place += frame.origin[:, None]
+        x = place.T
+        self._v = (x - self._x) / h
+        self._x = x
+
+    def _field(self, value: Any, name: str) -> Floats:
+        field = np.asarray(value, dtype=np.float64)
+        if field.shape != self.shell.rest_positions.shape:
+            raise ShellError(f"{name} must have shape {self.shell.rest_positions.shape}, not {field.shape}")
+        bad = np.flatnonzero(~np.isfinite(field).all(axis=1))
+        if len(bad):
+            raise ShellError(f"{name} of vertices {listed(bad)} is not finite", vertices=bad)
+        return field
+
+    def _vertices(self, vertices: Any, what: str) -> Ints:
+        return self.shell._vertices(vertices, what)
