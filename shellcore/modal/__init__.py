@@ -3,8 +3,9 @@
 1. `modes` takes the stiffness and mass of a shell at rest to its lowest modes, and keeps them in a file.
 2. `warp` says how far each node turns in a mode, and what displacements in turning frames come to.
 3. `frames` carries the modes along: an animated base, or the rigid body of a free shell.
-4. `handles` makes the modes reach positions and orientations, by a small dense system.
-5. `shell` steps in time: forces into local frames, modes ahead, handles, positions out. Dense products only.
+4. `loads` are the forces from outside; `newmark` takes every mode a step ahead under them.
+5. `handles` are what a user takes a shell by; `constraints` makes the modes reach them, by a small dense system.
+6. `shell` is the step: forces into local frames, modes ahead, handles, positions out. Dense products only.
 """
 
 from .handles import Handle, HandleReport, OrientationHandle, PositionHandle

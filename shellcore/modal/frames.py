@@ -19,19 +19,19 @@ class Frame:
     def __init__(self, origin: Floats) -> None:
         self.turn = np.eye(3)
         self.origin = origin
+        self.moved = bool(origin.any())
+        """Whether the frame's axes are not the world's."""
         self.acceleration, self.spin, self.spin_rate = np.zeros(3), np.zeros(3), np.zeros(3)
 
     @property
-    def inertial(self) -> bool:
-        """Whether points at rest in the frame feel no inertia."""
-        return not (self.acceleration.any() or self.spin.any() or self.spin_rate.any())
+    def swinging(self) -> bool:
+        """Whether inertia differs from place to place."""
+        return bool(self.spin.any() or self.spin_rate.any())
 
     def apparent(self, gravity: Floats, r: Floats, v: Floats) -> Floats:
         """Acceleration (3, n) in the frame's axes that masses at r, v (3, n) feel: gravity less that of the frame
         (linear, Euler, centrifugal) and Coriolis's."""
         own = self.turn.T @ (gravity - self.acceleration)
-        if self.inertial or not (self.spin.any() or self.spin_rate.any()):
-            return np.broadcast_to(own[:, None], r.shape)
         spin = skew(self.spin[None])[0]
         tilt = skew(self.spin_rate[None])[0] + spin @ spin
         felt: Floats = own[:, None] - tilt @ r - 2.0 * (spin @ v)
@@ -58,6 +58,7 @@ class Base(Frame):
         # Single-precision matrices are rotations to seven digits: the nearest true one.
         u, _, vt = np.linalg.svd(turn)
         turn = u @ vt
+        self.moved = True
         if self._time is None:
             self._time, self.turn, self.origin = t, turn, origin
             return
@@ -89,6 +90,7 @@ class RigidBody(Frame):
     def __init__(self, positions: Floats, mass: Floats, velocities: Floats) -> None:
         self.mass = float(mass.sum())
         super().__init__(mass @ positions / self.mass)
+        self.moved = True
         arm = positions - self.origin
         square = (mass * (arm**2).sum(axis=1)).sum()
         self.inertia: Floats = square * np.eye(3) - (mass[:, None] * arm).T @ arm

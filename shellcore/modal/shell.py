@@ -9,20 +9,18 @@ from typing import Any
 import numpy as np
 
 from ..energies.hinge import hinge_angles
-from ..energies.pressure import AreaNormals
-from ..errors import ShellError, listed
+from ..errors import ShellError
 from ..forces import Force, Wind
 from ..shell import Pin, Shell
 from ..types import Floats, Ints
 from ..vectors import components, cross
+from .constraints import Constraints
 from .frames import Base, RigidBody
-from .handles import Constraints, Handle, HandleReport, OrientationHandle, PositionHandle
+from .handles import Handle, HandleReport, OrientationHandle, PositionHandle
+from .loads import Loads
 from .modes import fingerprint, load_modes, rest_problem, rests, save_modes, solve_modes
-from .warp import rotation_jacobian, unturned, warped
-
-# Modes are followed in time where they turn by less than this phase [rad] a step; faster ones are damped, and
-# settle at once beyond the second.
-FOLLOWED, LOST = 1.0, 3.0
+from .newmark import Rule
+from .warp import coefficients, rotation_jacobian, unturned, warped
 
 
 class ModalShell:
@@ -51,8 +49,6 @@ class ModalShell:
         self.gravity = np.array(gravity, dtype=np.float64)
         if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
             raise ShellError(f"gravity must be three finite numbers [m/s²], not {gravity!r}")
-        self.wind = wind
-        self.forces = list(forces)
         problem = rest_problem(shell)
         path = None if cache is None else Path(cache)
         found = None if path is None else load_modes(path, fingerprint(problem, int(modes)))
@@ -72,7 +68,9 @@ class ModalShell:
         m = len(solved.eigenvalues)
         self._flat_phi, self._flat_psi = self._phi.reshape(-1, m), self._psi.reshape(-1, m)
         self._decay = self._damping()
-        self._normals = AreaNormals(shell.faces, len(shell.rest_positions))
+        self._rule: Rule | None = None
+        self._elastic_compliance: Floats | None = None
+        self._loads = Loads(shell, self._mass, wind, forces)
         self._size = float(np.linalg.norm(np.ptp(shell.rest_positions, axis=0)))
         self.report = HandleReport()
         """How the last step met its handles."""
@@ -126,11 +124,13 @@ class ModalShell:
             self._constraints = self._handles
             self._add_pins()
         self._u = np.zeros_like(self._rest)
-        self._u_rate = np.zeros_like(self._rest)
-        self._w = np.zeros_like(self._rest)
-        self._w_before = self._w
+        self._u_before = self._u
+        self._turns = (self._u, coefficients(self._u))
+        """Rotation vectors of the nodes (3, n), and their coefficients."""
+        self._turns_before = self._turns
         self._x = rest.copy()
-        self._v = self.shell.velocities.copy()
+        self._x_before: Floats | None = None
+        self._span = 1.0
         # Initial velocities beyond the rigid ones enter the modes by their momentum.
         start = components(self.shell.velocities)
         self.rates = (self._mass * start).ravel() @ self._flat_phi
@@ -212,78 +212,53 @@ class ModalShell:
         """Positions [m], (n, 3), after dt [s] more under `forces` [N], (n, 3), in world space."""
         if not (np.isfinite(dt) and dt > 0):
             raise ShellError(f"dt must be positive, not {dt}")
-        force = self._local_force(dt, forces)
-        free = self._ahead(dt, force)
+        free = self._ahead(dt, self._modal_force(dt, forces))
         self.time += dt
         self._meet_handles(dt, free)
         self._place(dt)
         return self._x
 
-    def _local_force(self, h: float, forces: Floats | None) -> Floats | None:
-        """Forces (3, n) in the axes of the frame, gravity and inertia with them; moves a free shell's body."""
+    def _modal_force(self, h: float, forces: Floats | None) -> Floats | float:
+        """Φᵀ Rᵀ F, (m,): forces, gravity and inertia in the local frames at the middle of the step.
+
+        The frames are extrapolated from the last two steps: a lag of half a step would feed energy in. Moves a free
+        shell's body on.
+        """
         frame, body = self._frame, self._body
-        pushed = self._pushed(h, forces)
+        pushed = self._loads.at(self.time, h, self._x, self._velocities, forces)
         own = None if pushed is None else frame.turn.T @ pushed
         # A free shell falls without feeling it: gravity is the body's alone.
-        felt = np.zeros(3) if body is not None else self.gravity
-        if frame.inertial:
-            inertia = (frame.turn.T @ felt)[:, None] * self._mass if felt.any() else None
+        gravity = np.zeros(3) if body is not None else self.gravity
+        if not frame.swinging:
+            felt = frame.turn.T @ (gravity - frame.acceleration)
         else:
-            inertia = frame.apparent(felt, self._rest + self._u, self._u_rate) * self._mass
+            felt = frame.apparent(gravity, self._rest + self._u, (self._u - self._u_before) / self._span)
         if body is not None:
             total, torque = np.zeros(3), np.zeros(3)
             if own is not None:
                 total, torque = own.sum(axis=1), cross(self._rest + self._u, own).sum(axis=1)
             weight = body.mass * self.gravity
             body.advance(h, frame.turn @ total + weight, frame.turn @ torque, self.shell.damping.mass)
-        if own is None or inertia is None:
-            return inertia if own is None else own
-        return own + inertia
+        if own is None and not felt.any():
+            return 0.0
+        middle, known = (
+            _extrapolated(now, before) for now, before in zip(self._turns, self._turns_before, strict=True)
+        )
+        if own is None:
+            local = unturned(middle, felt, known)
+            local *= self._mass
+        else:
+            local = unturned(middle, own + (felt if felt.ndim == 2 else felt[:, None]) * self._mass, known)
+        modal: Floats = local.ravel() @ self._flat_phi
+        return modal
 
-    def _pushed(self, h: float, forces: Floats | None) -> Floats | None:
-        """Loads, pressure, wind and further forces [N], (3, n), in world axes; None where there are none."""
-        shell, t = self.shell, self.time
-        total: Floats | None = None
-        if forces is not None:
-            total = components(self._field(forces, "forces")).copy()
-        if not (shell.loads or shell.pressure is not None or self.wind is not None or self.forces):
-            return total
-        total = np.zeros_like(self._rest) if total is None else total
-        for load in shell.loads:
-            np.add.at(total.T, load.vertices, np.ascontiguousarray(load.at(t + h)))
-        if shell.pressure is None and self.wind is None and not self.forces:
-            return total
-        x, v = self._x, self._v
-        normals = self._normals(x)
-        if shell.pressure is not None:
-            total += shell.pressure_at(t + h) * normals.T
-        if self.wind is not None:
-            c, unit, air = self.wind.resistance(t, x, v, normals)
-            # As if the drag slowed its own masses within the step: strong wind on light sheets stays stable.
-            c = c / (1.0 + h * c / self._mass)
-            total += (c * np.einsum("ij,ij->i", air - v, unit)) * unit.T
-            if self.wind.lift:
-                total += self.wind.lift_force(t, x, v, normals).T
-        for source in self.forces:
-            total += self._field(source.force(t, x, v, normals), f"{type(source).__name__}.force").T
-        return total
-
-    def _ahead(self, h: float, force: Floats | None) -> tuple[Floats, Floats]:
-        """Amplitudes and rates after a step without handles.
-
-        Newmark's average acceleration for modes the step can follow; the average leans to its end (backward Euler) for
-        faster ones, which would ring for ever. Frames are those at the middle of the step, extrapolated from the last
-        two.
-        """
-        q, v, square, decay = self.amplitudes, self.rates, self.eigenvalues, self._decay
-        pushed: Floats | float = 0.0
-        if force is not None:
-            pushed = unturned(1.5 * self._w - 0.5 * self._w_before, force).ravel() @ self._flat_phi
-        lean = 0.5 + 0.5 * np.clip((h * np.sqrt(square) - FOLLOWED) / (LOST - FOLLOWED), 0.0, 1.0)
-        weight = h * square * h
-        ahead = v * (1.0 - (1.0 - lean) * (h * decay + lean * weight)) - h * square * q + h * pushed
-        ahead /= 1.0 + lean * (h * decay + lean * weight)
-        return q + h * ((1.0 - lean) * v + lean * ahead), ahead
+    def _ahead(self, h: float, force: Floats | float) -> tuple[Floats, Floats]:
+        """Amplitudes and rates after a step under modal forces, without handles."""
+        if self._rule is None or self._rule.step != h:
+            self._rule = Rule.of(h, self.eigenvalues, self._decay)
+        rule, q, v = self._rule, self.amplitudes, self.rates
+        ahead = rule.keep * v - rule.pull * q + rule.push * force
+        return q + rule.before * v + rule.after * ahead, ahead
 
     def _meet_handles(self, h: float, free: tuple[Floats, Floats]) -> None:
         q, v = free
@@ -291,12 +266,17 @@ class ModalShell:
         if self._handles.handles:
             for handle, pin in self._moving:
                 handle.target = pin.at(self.time)
-            compliance = h * h / (1.0 + h * self._decay + h * h * self.eigenvalues)
+            assert self._rule is not None
+            compliance = self._rule.compliance
             y, start = q, self.amplitudes
             if self._body is not None:
-                compliance = np.concatenate([h * h / self._rigid_masses, compliance])
+                if compliance is not self._elastic_compliance:
+                    self._elastic_compliance = compliance
+                    self._all_compliance = np.concatenate([h * h / self._rigid_masses, compliance])
+                compliance = self._all_compliance
                 y, start = np.concatenate([np.zeros(6), q]), np.concatenate([np.zeros(6), start])
-            y = self._handles.solve(y, compliance, self._frame.turn, self._frame.origin, self.report, start)
+            frame = self._frame
+            y = self._handles.solve(y, compliance, frame.turn, frame.origin, start, self._u, self.report)
             if self._body is not None:
                 self._body.displace(h, y[:3], self._handles.axes @ y[3:6])
                 y = y[6:]
@@ -308,27 +288,28 @@ class ModalShell:
     def _place(self, h: float) -> None:
         """Positions and velocities of the present amplitudes."""
         u, w = self._gathered(self.amplitudes)
-        self._w_before, self._w = self._w, w
-        u = warped(w, u)
-        self._u_rate = (u - self._u) / h
-        self._u = u
+        self._turns_before, self._turns = self._turns, (w, coefficients(w))
+        self._u_before, self._u = self._u, warped(w, u, self._turns[1])
         frame = self._frame
-        place = self._rest + u
-        if frame.origin.any() or not np.array_equal(frame.turn, np.eye(3)):
+        place = self._rest + self._u
+        if frame.moved:
             place = frame.turn @ place
             place += frame.origin[:, None]
-        x = place.T
-        self._v = (x - self._x) / h
-        self._x = x
+        self._x_before, self._x = self._x, place.T
+        self._span = h
 
-    def _field(self, value: Any, name: str) -> Floats:
-        field = np.asarray(value, dtype=np.float64)
-        if field.shape != self.shell.rest_positions.shape:
-            raise ShellError(f"{name} must have shape {self.shell.rest_positions.shape}, not {field.shape}")
-        bad = np.flatnonzero(~np.isfinite(field).all(axis=1))
-        if len(bad):
-            raise ShellError(f"{name} of vertices {listed(bad)} is not finite", vertices=bad)
-        return field
+    def _velocities(self) -> Floats:
+        """Velocities [m/s], (n, 3), over the last step."""
+        if self._x_before is None:
+            return self.shell.velocities
+        return (self._x - self._x_before) / self._span
 
     def _vertices(self, vertices: Any, what: str) -> Ints:
         return self.shell._vertices(vertices, what)
+
+
+def _extrapolated(now: Floats, before: Floats) -> Floats:
+    """Half a step on."""
+    ahead = 1.5 * now
+    ahead -= 0.5 * before
+    return ahead

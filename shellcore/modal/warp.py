@@ -16,8 +16,11 @@ from scipy.sparse import csr_matrix
 from ..types import Floats, Ints, Sparse
 from ..vectors import cross, dot, skew
 
-# Below this θ² a series has more digits than the closed forms, whose differences cancel.
+# Below this θ² a series has more digits than the derivatives of a and b, whose differences cancel.
 SMALL = 0.06
+_LEVI_CIVITA = skew(np.eye(3)).reshape(3, 9)
+# Places in a flattened (3, 3) matrix: minus and plus the axis in its skew part, and the diagonal.
+_ABOVE, _BELOW, _DIAGONAL = np.array([7, 2, 3]), np.array([5, 6, 1]), np.array([0, 4, 8])
 
 
 def rotation_jacobian(positions: Floats, faces: Ints) -> Sparse:
@@ -49,104 +52,145 @@ def rotation_jacobian(positions: Floats, faces: Ints) -> Sparse:
     return csr_matrix((values.ravel(), (rows.ravel(), columns.ravel())), shape=(3 * n, 3 * n))
 
 
-def coefficients(w: Floats) -> tuple[Floats, Floats, Floats]:
-    """sin θ/θ, (1 − cos θ)/θ² and (θ − sin θ)/θ³ of rotation vectors (3, k), each (k,)."""
+def coefficients(w: Floats) -> Floats:
+    """cos θ, sin θ/θ, a and b of rotation vectors (3, k), stacked (4, k).
+
+    Half angles keep a exact to the end; b loses its digits where θ vanishes, but no faster than what it multiplies.
+    """
     square = dot(w, w)
-    theta = np.sqrt(np.maximum(square, 1e-30))
-    half = np.sin(0.5 * theta) / theta
-    sinc = np.sin(theta) / theta
-    a = 2.0 * half * half
-    b = (1.0 - sinc) / np.maximum(square, SMALL)
-    small = square < SMALL
-    if small.all():
-        return sinc, a, _series(square)
-    return sinc, a, np.where(small, _series(square), b)
-
-
-def _series(t: Floats) -> Floats:
-    """(θ − sin θ)/θ³ for small t = θ²."""
-    value: Floats = 1 / 6 - t * (1 / 120 - t * (1 / 5040 - t * (1 / 362880 - t * (1 / 39916800))))
-    return value
-
-
-def warped(w: Floats, u: Floats) -> Floats:
-    """Displacement that u, gathered in frames that turn to w, comes to; all (3, k)."""
-    _, a, b = coefficients(w)
-    once = cross(w, u)
-    result = cross(w, once)
-    result *= b
-    once *= a
-    result += once
-    result += u
+    square += 1e-30
+    half = np.sqrt(square)
+    half *= 0.5
+    result = np.empty((4, len(square)))
+    turned, sinc, a, b = result
+    np.sin(half, out=a)
+    np.cos(half, out=sinc)
+    sinc *= a
+    sinc /= half
+    a *= a
+    a *= 2.0
+    np.subtract(1.0, a, out=turned)
+    np.subtract(1.0, sinc, out=b)
+    result[2:] /= square
     return result
 
 
-def unturned(w: Floats, force: Floats) -> Floats:
-    """R(w)ᵀ F: forces as the turned frames see them; all (3, k)."""
-    sinc, a, _ = coefficients(w)
-    once = cross(w, force)
-    result = cross(w, once)
+def warped(w: Floats, u: Floats, known: Floats | None = None) -> Floats:
+    """Displacement that u, gathered in frames that turn to w, comes to; all (3, k). `known`: the coefficients of w.
+
+    u + a w×u + b w×(w×u), with w×(w×u) = w(w·u) − θ²u and 1 − bθ² = sin θ/θ.
+    """
+    _, sinc, a, b = coefficients(w) if known is None else known
+    result = cross(w, u)
     result *= a
-    once *= sinc
-    result -= once
-    result += force
+    result += (b * dot(w, u)) * w
+    result += sinc * u
     return result
 
 
-def warp_matrices(w: Floats, u: Floats) -> tuple[Floats, Floats]:
-    """Derivatives of `warped` by u and by w, each (k, 3, 3)."""
-    _, a, b = coefficients(w)
-    square = dot(w, w)
-    small = square < SMALL
-    t = np.where(small, 1.0, square)
-    # (da/dθ)/θ and (db/dθ)/θ
-    a_rate = np.where(small, -1 / 12 + square * (1 / 180 - square * (1 / 6720 - square / 453600)), 0.0)
-    b_rate = np.where(small, -1 / 60 + square * (1 / 1260 - square * (1 / 60480 - square / 4989600)), 0.0)
-    if not small.all():
-        a_rate = np.where(small, a_rate, (1.0 - square * b - 2.0 * a) / t)
-        b_rate = np.where(small, b_rate, (a - 3.0 * b) / t)
-    axis, moved = skew(w.T), skew(u.T)
-    a, b = a[:, None, None], b[:, None, None]
-    by_u: Floats = np.eye(3) + a * axis + b * (axis @ axis)
-    once = cross(w, u)
-    twice = cross(w, once)
-    along = (a_rate * once + b_rate * twice).T[:, :, None] * w.T[:, None, :]
-    by_w: Floats = along - a * moved - b * (skew(once.T) + axis @ moved)
-    return by_u, by_w
+def unturned(w: Floats, force: Floats, known: Floats | None = None) -> Floats:
+    """R(w)ᵀ F: forces (3, k), or one vector for all (3,), as the turned frames see them, (3, k)."""
+    cosine, sinc, a = (coefficients(w) if known is None else known)[:3]
+    if force.ndim == 1:
+        result: Floats = (force @ _LEVI_CIVITA).reshape(3, 3) @ w
+        along = force @ w
+        force = force[:, None]
+    else:
+        result, along = cross(force, w), dot(w, force)
+    result *= sinc
+    result += (a * along) * w
+    result += cosine * force
+    return result
+
+
+def warp_derivative(both: Floats) -> tuple[Floats, Floats]:
+    """`warped` displacements (k, 3) and their derivatives by (u, w), (k, 3, 6), of few nodes; u, w in rows (k, 2, 3).
+
+    Full accuracy at every angle, in as few calls as can be: this runs on handles, where calls are what costs.
+    """
+    u, w = both[:, 0], both[:, 1]
+    crosses = (both @ _LEVI_CIVITA).reshape(-1, 2, 3, 3)
+    about = crosses[:, 1]
+    products = about[:, None] @ crosses
+    turned = np.concatenate([about, products[:, 1]], axis=1).reshape(-1, 2, 3, 3) @ u[:, None, :, None]
+    sides = turned[..., 0]
+    a_b, rates = _smooth(np.einsum("ki,ki->k", w, w))
+    displacement: Floats = u + (a_b * sides).sum(axis=1)
+    derivative = np.empty((len(u), 3, 6))
+    a_b = a_b[..., None]
+    derivative[:, :, :3] = _UNIT + a_b[:, 0] * about + a_b[:, 1] * products[:, 1]
+    by_length = (rates * sides).sum(axis=1)
+    inner = products[:, 0] + (sides[:, 0] @ _LEVI_CIVITA).reshape(-1, 3, 3)
+    derivative[:, :, 3:] = by_length[:, :, None] * w[:, None] - a_b[:, 0] * crosses[:, 0] - a_b[:, 1] * inner
+    return displacement, derivative
+
+
+# Series in θ² of a = (1 − cos θ)/θ², b = (θ − sin θ)/θ³ and of their derivatives by θ, over θ; powers in columns.
+_SERIES = np.array(
+    [
+        [1 / 2, -1 / 24, 1 / 720, -1 / 40320, 1 / 3628800, -1 / 479001600],
+        [1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800, -1 / 6227020800],
+        [-1 / 12, 1 / 180, -1 / 6720, 1 / 453600, -1 / 47900160, 1 / 7264857600],
+        [-1 / 60, 1 / 1260, -1 / 60480, 1 / 4989600, -1 / 622702080, 1 / 108972864000],
+    ]
+).T
+_POWERS = np.arange(6.0)
+_UNIT = np.eye(3)
+
+
+def _smooth(square: Floats) -> tuple[Floats, Floats]:
+    """(a, b) and their rates at θ², each (k, 2, 1), without cancellation."""
+    values: Floats = np.minimum(square, SMALL)[:, None] ** _POWERS @ _SERIES
+    if square.max(initial=0.0) > SMALL:
+        t = np.maximum(square, SMALL)
+        theta = np.sqrt(t)
+        sinc = np.sin(theta) / theta
+        a = (1.0 - np.cos(theta)) / t
+        b = (1.0 - sinc) / t
+        closed = np.stack([a, b, (sinc - 2.0 * a) / t, (a - 3.0 * b) / t], axis=1)
+        values = np.where((square < SMALL)[:, None], values, closed)
+    return values[:, :2, None], values[:, 2:, None]
 
 
 def rotation_matrix(w: Floats) -> Floats:
     """exp [w]×, (3, 3), of one rotation vector (3,)."""
-    sinc, a, _ = coefficients(w[:, None])
+    _, sinc, a, _ = coefficients(w[:, None])
     axis = skew(w[None])[0]
     result: Floats = np.eye(3) + sinc * axis + a * (axis @ axis)
     return result
 
 
-def rotation_vector(rotation: Floats, near: Floats | None = None) -> Floats:
-    """Rotation vector (3,) of a rotation matrix; of its many, the one nearest to `near`, so that turns add up."""
-    skewed = 0.5 * np.array(
-        [rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]]
-    )
-    sine, cosine = float(np.linalg.norm(skewed)), 0.5 * (float(np.trace(rotation)) - 1.0)
-    theta = float(np.arctan2(sine, cosine))
-    if cosine < -0.99:
+def rotation_vectors(rotations: Floats, near: Floats) -> Floats:
+    """Rotation vectors (k, 3) of matrices (k, 3, 3); of the many of each, the one nearest to `near` (k, 3).
+
+    So turns add up.
+    """
+    flat = rotations.reshape(-1, 9)
+    skewed = flat.take(_ABOVE, axis=1) - flat.take(_BELOW, axis=1)
+    sine = np.sqrt(np.einsum("ij,ij->i", skewed, skewed))
+    cosine = flat.take(_DIAGONAL, axis=1).sum(axis=1) - 1.0
+    theta = np.arctan2(sine, cosine)
+    axis = skewed / np.maximum(sine, 1e-300)[:, None]
+    if cosine.min() < -1.98:
         # Near half a turn the axis is the eigenvector of the symmetric part.
-        values, vectors = np.linalg.eigh(0.5 * (rotation + rotation.T))
-        axis = vectors[:, int(np.argmax(values))]
-        axis = axis if axis @ skewed >= 0 else -axis
-    elif sine > 1e-12:
-        axis = skewed / sine
-    else:
-        axis, theta = np.zeros(3), 0.0
-    w: Floats = theta * axis
-    if near is not None:
-        if theta == 0.0:
-            length = float(np.linalg.norm(near))
-            axis = near / length if length > 1e-9 else axis
-        turns = np.round((float(axis @ near) - theta) / (2.0 * np.pi))
-        w = (theta + 2.0 * np.pi * turns) * axis
+        flipped = np.flatnonzero(cosine < -1.98)
+        part = rotations[flipped]
+        vectors = np.linalg.eigh(0.5 * (part + part.transpose(0, 2, 1)))[1][:, :, 2]
+        along = np.where(sine[flipped, None] > 1e-9, skewed[flipped], near[flipped])
+        axis[flipped] = vectors * np.where(np.einsum("ij,ij->i", vectors, along) < 0.0, -1.0, 1.0)[:, None]
+    if theta.min() < 1e-12:
+        # No turn, or whole turns about an axis that only `near` knows.
+        still = theta < 1e-12
+        axis[still] = near[still] / np.maximum(np.sqrt((near[still] ** 2).sum(axis=1)), 1e-300)[:, None]
+    turns = np.rint((np.einsum("ij,ij->i", axis, near) - theta) / (2.0 * np.pi))
+    w: Floats = (theta + 2.0 * np.pi * turns)[:, None] * axis
     return w
+
+
+def rotation_vector(rotation: Floats) -> Floats:
+    """The shortest rotation vector (3,) of a matrix (3, 3)."""
+    vector: Floats = rotation_vectors(rotation[None], np.zeros((1, 3)))[0]
+    return vector
 
 
 def inverse_left_jacobian(w: Floats) -> Floats:
