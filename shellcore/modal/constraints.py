@@ -1,7 +1,7 @@
 """Handles: positions and orientations that the modes are made to reach, and the small dense system that does it.
 
 After the free step a handle's forces λ move the coordinates y (amplitudes, and six of a rigid body where the shell is
-free) by C Jᵀλ, C = h²/(1 + h c + h² ω²) being the compliance of a mode over the step and J the derivative of what
+free) by C Jᵀλ, C being what a force held over the step moves a mode by (`newmark`) and J the derivative of what
 the handles measure. So y minimises ½ (y − y*)ᵀ C⁻¹ (y − y*) + ½ ∑ k g², g the miss of each handle and k its stiffness:
 
     (J C Jᵀ + 1/k) λ = −(g + J (y* − y)),   y ← y* + C Jᵀ λ,
@@ -24,7 +24,7 @@ from .warp import inverse_left_jacobian, rotation_matrix, rotation_vectors, warp
 
 # 1/k of a hard handle as a share of what the modes give at its vertex, at rest and within a step: it misses by that
 # share of the motion it asks for. Much less would let impossible targets tear the shell in its highest modes.
-STATIC, DYNAMIC = 1e-4, 1e-3
+STATIC, DYNAMIC, USUAL = 1e-4, 1e-3, 1e-3
 # Gauss-Newton iterations a step at most. One that leaves less than this to the linearisation, as a share of the size,
 # is the last: the next step goes on from there.
 ITERATIONS = 4
@@ -150,13 +150,12 @@ class Constraints:
         limit = [CONFLICT_SIZE * self._size if h.kind == "position" else CONFLICT_ANGLE for h in ordered]
         counts_of = [h.count for h in ordered]
         self._limits = np.repeat([v if h.hard else np.inf for v, h in zip(limit, ordered, strict=True)], counts_of)
-        squares = np.einsum("kcm,kcm->km", self._by_point[:, :3], self._by_point[:, :3])
-        if self._means:
-            squares = np.add.reduceat(squares, self._starts, axis=0) / self._counts[:, None]
-        self._squares = np.concatenate([squares, (self._psi.reshape(-1, 3, m) ** 2).sum(axis=1)])
-        static = self._squares @ self._flexibility
-        # A vertex that cannot move gives no measure: that of the others keeps the system regular.
-        self._static = np.maximum(static, max(1e-9 * float(static.max()), 1e-300))
+        squares = self._averaged(np.einsum("kcm,kcm->km", self._by_point[:, :3], self._by_point[:, :3]))
+        turns = (self._psi.reshape(-1, 3, m) ** 2).sum(axis=1)
+        # A vertex, or a group in the mean, that hardly moves in the modes gives no measure: a share of the usual does.
+        usual = [np.einsum("cnm,cnm->m", f, f) / f.shape[1] for f in (self._shapes, self._rotations)]
+        self._squares = np.concatenate([squares + USUAL * usual[0], turns + USUAL * usual[1]])
+        self._static = self._squares @ self._flexibility
         self._compliance = self._linear = None
         self._stale = False
 
@@ -216,7 +215,7 @@ class Constraints:
 
     def _give(self, compliance: Floats) -> Floats:
         """1/k of every row: what soft handles ask for, and the little that hard ones keep."""
-        hard = np.minimum(STATIC * self._static, DYNAMIC * (self._squares @ compliance[self._extra :]) + 1e-300)
+        hard = np.minimum(STATIC * self._static, DYNAMIC * (self._squares @ compliance[self._extra :]))
         give = self._softness + np.repeat(hard, 3)
         rows: Floats = give if self._all_rows else give[self._rows]
         return rows
@@ -296,7 +295,7 @@ class Constraints:
         self.misses = miss.reshape(-1, 3)
         self.world_forces = forces.reshape(-1, 3) @ turn.T
         distance = np.sqrt(np.einsum("ij,ij->i", self.misses, self.misses))
-        report.rows = len(miss)
+        report.rows = int(np.count_nonzero(self._rows))
         report.distance = float(distance[: self._first_turn].max(initial=0.0))
         report.angle = float(distance[self._first_turn :].max(initial=0.0))
         over = distance > self._limits

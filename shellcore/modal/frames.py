@@ -45,7 +45,13 @@ class Base(Frame):
         super().__init__(np.zeros(3))
         self._time: float | None = None
         self._velocity = np.zeros(3)
-        self._span = 0.0
+        self._announced = False
+
+    def begin_step(self, h: float) -> None:
+        """A step of h [s] is about to be made: a parent that has not been heard of since the last stood still."""
+        if self._time is not None and not self._announced:
+            self._go(self.turn, self.origin, self._time + h)
+        self._announced = False
 
     def move(self, matrix: Any, t: float) -> None:
         """Be at `matrix` (4, 4) at time t [s]."""
@@ -57,8 +63,10 @@ class Base(Frame):
             raise ShellError("base_motion takes rotations and translations: apply scale and shear to the shell first")
         # Single-precision matrices are rotations to seven digits: the nearest true one.
         u, _, vt = np.linalg.svd(turn)
-        turn = u @ vt
-        self.moved = True
+        self._announced = self.moved = True
+        self._go(u @ vt, origin, t)
+
+    def _go(self, turn: Floats, origin: Floats, t: float) -> None:
         if self._time is None:
             self._time, self.turn, self.origin = t, turn, origin
             return
@@ -95,24 +103,30 @@ class RigidBody(Frame):
         square = (mass * (arm**2).sum(axis=1)).sum()
         self.inertia: Floats = square * np.eye(3) - (mass[:, None] * arm).T @ arm
         self._inverse = np.linalg.inv(self.inertia)
+        self.principal, self.axes = np.linalg.eigh(self.inertia)
+        """Principal moments (3,) [kg·m²] and their axes, as columns."""
         self.velocity = mass @ velocities / self.mass
         self.momentum = (mass[:, None] * np.cross(arm, velocities - self.velocity)).sum(axis=0)
 
-    def advance(self, h: float, force: Floats, torque: Floats, damping: float) -> None:
-        """Fly for h [s] under a force [N] and a torque [N·m] about the centre, in world axes."""
+    def advance(self, h: float, force: Floats, torque: Floats, damping: float, lean: float) -> None:
+        """Fly for h [s] under a force [N] and a torque [N·m] about the centre, in world axes; see `newmark` of lean."""
         start = self.velocity
         self.velocity = (start * (1.0 - 0.5 * h * damping) + h * force / self.mass) / (1.0 + 0.5 * h * damping)
-        self.origin = self.origin + 0.5 * h * (start + self.velocity)
+        self.origin = self.origin + h * ((1.0 - lean) * start + lean * self.velocity)
         self.momentum = (self.momentum * (1.0 - 0.5 * h * damping) + h * torque) / (1.0 + 0.5 * h * damping)
         self._slow_down(h)
         middle = rotation_matrix(0.5 * h * self._rate(self.turn)) @ self.turn
         self.turn = _orthonormal(rotation_matrix(h * self._rate(middle)) @ self.turn)
         self.spin = self.turn.T @ self._rate(self.turn)
 
-    def displace(self, h: float, shift: Floats, turn: Floats) -> None:
+    def compliance(self, h: float, lean: float) -> Floats:
+        """What forces and moments about the principal axes, held over a step, move the body by, (6,)."""
+        return np.concatenate([np.full(3, lean * h * h / self.mass), h * h / self.principal])
+
+    def displace(self, h: float, shift: Floats, turn: Floats, lean: float) -> None:
         """Take up what handles asked of the step just made: a shift and a turn, in the body's axes."""
         self.origin = self.origin + self.turn @ shift
-        self.velocity = self.velocity + self.turn @ shift / h
+        self.velocity = self.velocity + self.turn @ shift / (lean * h)
         kick = self.turn @ (self.inertia @ turn) / h
         self.turn = _orthonormal(self.turn @ rotation_matrix(turn))
         self.momentum = self.momentum + kick

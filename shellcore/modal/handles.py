@@ -124,6 +124,8 @@ class HandleReport:
     distance: float = 0.0
     angle: float = 0.0
     conflicts: list[Handle] = field(default_factory=list)
+    cut: bool = False
+    """Whether the motion was cut because a node would have turned beyond all sense."""
 
     def __str__(self) -> str:
         if not self.conflicts:

@@ -25,7 +25,9 @@ class Loads:
             if not callable(getattr(source, "force", None)):
                 raise ShellError(f"forces have a method force(t, x, v, area_normals): {source!r} has none")
         self._shell, self._mass, self._wind, self._forces = shell, mass, wind, list(forces)
-        self._normals = AreaNormals(shell.faces, len(shell.rest_positions))
+        self._area_normals = AreaNormals(shell.faces, len(shell.rest_positions))
+        share = np.repeat(shell.areas / 3.0, 3)
+        self._areas = np.bincount(shell.faces.ravel(), share, minlength=len(mass))
 
     def at(
         self, t: float, h: float, x: Floats, velocities: Callable[[], Floats], given: Floats | None
@@ -47,7 +49,7 @@ class Loads:
             np.add.at(total.T, load.vertices, np.ascontiguousarray(load.at(t + h)))
         if shell.pressure is None and not in_air:
             return total
-        normals = self._normals(x)
+        normals = self.normals(x)
         if shell.pressure is not None:
             total += shell.pressure_at(t + h) * normals.T
         v = velocities() if in_air else x
@@ -57,10 +59,19 @@ class Loads:
             c = c / (1.0 + h * c / self._mass)
             total += (c * np.einsum("ij,ij->i", air - v, unit)) * unit.T
             if self._wind.lift:
-                total += self._wind.lift_force(t, x, v, normals).T
+                lift = self._wind.lift_force(t, x, v, normals)
+                size, speed = (np.sqrt(np.einsum("ij,ij->i", f, f)) for f in (lift, air - v))
+                total += lift.T / (1.0 + h * size / (self._mass * np.maximum(speed, 1e-300)))
         for source in self._forces:
             total += self._checked(source.force(t, x, v, normals), f"{type(source).__name__}.force").T
         return total
+
+    def normals(self, x: Floats) -> Floats:
+        """Area normals [m²], (n, 3), with the areas of the rest shape: warping stretches what a sheet would not."""
+        normals = self._area_normals(x)
+        size = np.sqrt(np.einsum("ij,ij->i", normals, normals))
+        scaled: Floats = normals * (self._areas / np.maximum(size, 1e-300))[:, None]
+        return scaled
 
     def _checked(self, value: Any, name: str) -> Floats:
         field = np.asarray(value, dtype=np.float64)

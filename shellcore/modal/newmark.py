@@ -11,6 +11,9 @@ from ..types import Floats
 # Modes are followed in time where they turn by less than this phase [rad] a step; faster ones are damped, and
 # settle at once beyond the second.
 FOLLOWED, LOST = 1.0, 3.0
+# How far the average over a step leans to its end, without handles and with them. A handle that moves at will leaves a
+# velocity that changes sign every step, by −(1 − lean)/lean: it must die out.
+AVERAGE, HELD = 0.5, 0.55
 
 
 @dataclass(frozen=True)
@@ -28,12 +31,15 @@ class Rule:
     before: Floats
     after: Floats
     compliance: Floats
-    """What a handle's force [N] held over the step moves each amplitude by: that of backward Euler."""
+    """What a unit of force held over the step moves each amplitude by."""
+    least: float
+    """Smallest lean of any mode."""
 
     @staticmethod
-    def of(h: float, square: Floats, decay: Floats) -> Rule:
-        lean = 0.5 + 0.5 * np.clip((h * np.sqrt(square) - FOLLOWED) / (LOST - FOLLOWED), 0.0, 1.0)
+    def of(h: float, square: Floats, decay: Floats, least: float = AVERAGE) -> Rule:
+        """For eigenvalues ω² and decays c, each (m,). `least`: ½ keeps energy, 1 is backward Euler."""
+        lean = least + (1.0 - least) * np.clip((h * np.sqrt(square) - FOLLOWED) / (LOST - FOLLOWED), 0.0, 1.0)
         push = h / (1.0 + lean * h * (decay + lean * h * square))
         keep = push / h * (1.0 - (1.0 - lean) * h * (decay + lean * h * square))
-        compliance = h * h / (1.0 + h * decay + h * h * square)
-        return Rule(h, keep, push * square, push, (1.0 - lean) * h, lean * h, compliance)
+        after = lean * h
+        return Rule(h, keep, push * square, push, h - after, after, after * push, least)

@@ -19,8 +19,11 @@ from .frames import Base, RigidBody
 from .handles import Handle, HandleReport, OrientationHandle, PositionHandle
 from .loads import Loads
 from .modes import fingerprint, load_modes, rest_problem, rests, save_modes, solve_modes
-from .newmark import Rule
+from .newmark import AVERAGE, HELD, Rule
 from .warp import coefficients, rotation_jacobian, unturned, warped
+
+# No node turns further than this [rad]: beyond, modes mean nothing, and what asks for it is cut.
+LARGEST_ROTATION = 3.0 * np.pi
 
 
 class ModalShell:
@@ -69,7 +72,6 @@ class ModalShell:
         self._flat_phi, self._flat_psi = self._phi.reshape(-1, m), self._psi.reshape(-1, m)
         self._decay = self._damping()
         self._rule: Rule | None = None
-        self._elastic_compliance: Floats | None = None
         self._loads = Loads(shell, self._mass, wind, forces)
         self._size = float(np.linalg.norm(np.ptp(shell.rest_positions, axis=0)))
         self.report = HandleReport()
@@ -113,13 +115,10 @@ class ModalShell:
         self._body = RigidBody(rest, self._mass, self.shell.velocities) if self.free else None
         self._frame: RigidBody | Base = self._body if self._body is not None else Base()
         self._rest = components(rest - (self._frame.origin if self.free else 0.0))
-        if self._body is not None:
-            inertia, axes = np.linalg.eigh(self._body.inertia)
-            self._rigid_masses = np.concatenate([np.full(3, self._body.mass), inertia])
         if self._constraints is None:
             elastic = self.eigenvalues[self.eigenvalues > 1e-9 * self.eigenvalues.max()]
             flexibility = 1.0 / np.maximum(self.eigenvalues, elastic.min() if len(elastic) else 1.0)
-            turns = None if self._body is None else axes
+            turns = None if self._body is None else self._body.axes
             self._handles = Constraints(self._phi, self._psi, self._rest, self._size, flexibility, turns)
             self._constraints = self._handles
             self._add_pins()
@@ -189,7 +188,8 @@ class ModalShell:
     def base_motion(self, matrix: Any, t: float) -> None:
         """Be carried by a parent that is at `matrix` (4, 4) at time t [s]; call before the step that ends at t.
 
-        The first call says where the parent stands, at rest; from then on its acceleration drives the shell.
+        The first call says where the parent stands, at rest; from then on its acceleration drives the shell. A step
+        without a call is one in which the parent stood still.
         """
         if not isinstance(self._frame, Base):
             raise ShellError("base_motion needs a shell that is held: pin it, or move a free one by handles")
@@ -212,11 +212,17 @@ class ModalShell:
         """Positions [m], (n, 3), after dt [s] more under `forces` [N], (n, 3), in world space."""
         if not (np.isfinite(dt) and dt > 0):
             raise ShellError(f"dt must be positive, not {dt}")
+        if isinstance(self._frame, Base):
+            self._frame.begin_step(dt)
         free = self._ahead(dt, self._modal_force(dt, forces))
         self.time += dt
         self._meet_handles(dt, free)
         self._place(dt)
         return self._x
+
+    @property
+    def _lean(self) -> float:
+        return HELD if self._handles.handles else AVERAGE
 
     def _modal_force(self, h: float, forces: Floats | None) -> Floats | float:
         """Φᵀ Rᵀ F, (m,): forces, gravity and inertia in the local frames at the middle of the step.
@@ -238,7 +244,7 @@ class ModalShell:
             if own is not None:
                 total, torque = own.sum(axis=1), cross(self._rest + self._u, own).sum(axis=1)
             weight = body.mass * self.gravity
-            body.advance(h, frame.turn @ total + weight, frame.turn @ torque, self.shell.damping.mass)
+            body.advance(h, frame.turn @ total + weight, frame.turn @ torque, self.shell.damping.mass, self._lean)
         if own is None and not felt.any():
             return 0.0
         middle, known = (
@@ -254,9 +260,13 @@ class ModalShell:
 
     def _ahead(self, h: float, force: Floats | float) -> tuple[Floats, Floats]:
         """Amplitudes and rates after a step under modal forces, without handles."""
-        if self._rule is None or self._rule.step != h:
-            self._rule = Rule.of(h, self.eigenvalues, self._decay)
-        rule, q, v = self._rule, self.amplitudes, self.rates
+        rule = self._rule
+        if rule is None or rule.step != h or rule.least != self._lean:
+            rule = self._rule = Rule.of(h, self.eigenvalues, self._decay, self._lean)
+            self._compliance = rule.compliance
+            if self._body is not None:
+                self._compliance = np.concatenate([self._body.compliance(h, self._lean), rule.compliance])
+        q, v = self.amplitudes, self.rates
         ahead = rule.keep * v - rule.pull * q + rule.push * force
         return q + rule.before * v + rule.after * ahead, ahead
 
@@ -267,20 +277,15 @@ class ModalShell:
             for handle, pin in self._moving:
                 handle.target = pin.at(self.time)
             assert self._rule is not None
-            compliance = self._rule.compliance
             y, start = q, self.amplitudes
             if self._body is not None:
-                if compliance is not self._elastic_compliance:
-                    self._elastic_compliance = compliance
-                    self._all_compliance = np.concatenate([h * h / self._rigid_masses, compliance])
-                compliance = self._all_compliance
                 y, start = np.concatenate([np.zeros(6), q]), np.concatenate([np.zeros(6), start])
             frame = self._frame
-            y = self._handles.solve(y, compliance, frame.turn, frame.origin, start, self._u, self.report)
+            y = self._handles.solve(y, self._compliance, frame.turn, frame.origin, start, self._u, self.report)
             if self._body is not None:
-                self._body.displace(h, y[:3], self._handles.axes @ y[3:6])
+                self._body.displace(h, y[:3], self._body.axes @ y[3:6], self._lean)
                 y = y[6:]
-            q, v = y, v + (y - q) / h
+            q, v = y, v + (y - q) / self._rule.after
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
             raise ShellError(f"the modes overflowed at {self.time:.6g} s: a force or a target is out of all proportion")
         self.amplitudes, self.rates = q, v
@@ -288,6 +293,11 @@ class ModalShell:
     def _place(self, h: float) -> None:
         """Positions and velocities of the present amplitudes."""
         u, w = self._gathered(self.amplitudes)
+        most = max(float(w.max()), -float(w.min()))
+        if most > LARGEST_ROTATION:
+            share = LARGEST_ROTATION / most
+            u, w, self.amplitudes, self.rates = share * u, share * w, share * self.amplitudes, share * self.rates
+            self.report.cut = True
         self._turns_before, self._turns = self._turns, (w, coefficients(w))
         self._u_before, self._u = self._u, warped(w, u, self._turns[1])
         frame = self._frame
