@@ -86,6 +86,10 @@ class Fem(Energy):
         self._last_value = inner(self.areas, density)
         return self._last_value, self.forces_of(warp, weft, s11, s22, s12)
 
+    def gradient(self, x: Floats) -> Floats:
+        warp, weft = self.deformation(x)
+        return self.forces_of(warp, weft, *self.stress(*green_strain(warp, weft)))
+
     def round_off(self, x: Floats) -> float:
         return round_off_of_squares(self._last_value, self._total_stiffness)
 

@@ -117,6 +117,14 @@ class Hinge(Energy):
         self._last_value = energy
         return energy, self.forces_of(moment, length, normals, dots)
 
+    def gradient(self, x: Floats) -> Floats:
+        cosine, sine, length, normals, dots = self._measure(x)
+        if self.form == "sine":
+            moment = self.weights * (sine * self._rest_cosine - cosine * self._rest_sine)
+        else:
+            moment = self.weights * (np.arctan2(sine, cosine) - self.rest_angles)
+        return self.forces_of(moment, length, normals, dots)
+
     def _measure(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats, list[Floats]]:
         """cos θ, sin θ, edge lengths of hinges; normals over squared length (3, m) and corner dot products of faces.
 
