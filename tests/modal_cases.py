@@ -139,6 +139,7 @@ class Character:
 
     def __init__(self, modes: int = 24) -> None:
         felt = sc.Material.solid(young=6e6, poisson=0.2, thickness=3e-3, density=300.0)
+        soft = sc.Material.solid(young=1e6, poisson=0.2, thickness=1.5e-3, density=300.0)
         damping = sc.Damping(mass=2.0, stiffness=2e-3)
         brim, top = 0.28, 0.06
         cone, faces = meshes.cylinder(20, 5, 1.0, 0.25)
@@ -161,7 +162,8 @@ class Character:
         self.joints = {name: joint for name, (_, _, joint) in sheets.items()}
         self._handles: dict[str, tuple[sc.Handle, sc.Handle]] = {}
         for name, (points, triangles, joint) in sheets.items():
-            modal = sc.ModalShell(sc.Shell(points, triangles, felt, bending="hinge", damping=damping), modes)
+            material = soft if name == "hat" else felt
+            modal = sc.ModalShell(sc.Shell(points, triangles, material, bending="hinge", damping=damping), modes)
             held = np.flatnonzero(np.linalg.norm(points - joint, axis=1) < reach[name])
             if name == "hat":
                 held = held[::5]  # modes that were asked to hold the whole rim of the top would be left with nothing

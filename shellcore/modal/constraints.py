@@ -24,11 +24,11 @@ from .warp import inverse_left_jacobian, rotation_matrix, rotation_vectors, warp
 
 # 1/k of a hard handle as a share of what the modes give at its vertex, at rest and within a step: it misses by that
 # share of the motion it asks for. Much less would let impossible targets tear the shell in its highest modes.
-STATIC, DYNAMIC, USUAL = 1e-4, 1e-3, 1e-3
+STATIC, DYNAMIC, USUAL = 1e-5, 1e-4, 1e-3
 # Gauss-Newton iterations a step at most. One that leaves less than this to the linearisation, as a share of the size,
 # is the last: the next step goes on from there.
 ITERATIONS = 4
-CLOSE = 1e-4
+CLOSE = 3e-4
 # A linearisation is kept from step to step until vertices have turned by this [rad].
 LARGEST_LAG = 0.2
 # One iteration turns no handle by more than this [rad]: beyond, the linearisation says nothing.
@@ -81,8 +81,9 @@ class Constraints:
         self._extra = 0 if axes is None else 6
         self.axes = np.eye(3) if axes is None else axes
         self.handles: list[Handle] = []
-        self.misses, self.world_forces = np.zeros((0, 3)), np.zeros((0, 3))
-        """Of every prescribed vector in the last step, each (rows, 3)."""
+        self.limits = {"position": CONFLICT_SIZE * size, "orientation": CONFLICT_ANGLE}
+        """Misses beyond which a hard handle is in conflict, by kind."""
+        self._told: tuple[Floats, Floats, Floats, Bools] | None = None
         self._stale = True
         self._compliance: Floats | None = None
         self._linear: _Linear | None = None
@@ -101,6 +102,24 @@ class Constraints:
         self.handles = [other for other in self.handles if other is not handle]
         handle.rows = slice(0, 0)
         self._stale = True
+
+    @property
+    def misses(self) -> Floats:
+        """Of every prescribed vector in the last step, in the frame of the modes, (rows, 3)."""
+        return self._whole(0)
+
+    @property
+    def world_forces(self) -> Floats:
+        """What every prescribed vector took in the last step, in world axes, (rows, 3)."""
+        return self._whole(1) if self._told is None else self._whole(1) @ self._told[2].T
+
+    def _whole(self, which: int) -> Floats:
+        if self._told is None:
+            return np.zeros((0, 3))
+        rows = self._told[3]
+        whole = np.zeros(len(rows))
+        whole[rows] = self._told[which]
+        return whole.reshape(-1, 3)
 
     def retarget(self, handle: Handle) -> None:
         """Take over a handle's new target."""
@@ -147,9 +166,6 @@ class Constraints:
         self._all_rows = bool(self._rows.all())
         soft = [np.full(h.count, np.inf) if h.stiffness is None else h.stiffness for h in ordered]
         self._softness = np.repeat(1.0 / np.concatenate(soft), 3)
-        limit = [CONFLICT_SIZE * self._size if h.kind == "position" else CONFLICT_ANGLE for h in ordered]
-        counts_of = [h.count for h in ordered]
-        self._limits = np.repeat([v if h.hard else np.inf for v, h in zip(limit, ordered, strict=True)], counts_of)
         squares = self._averaged(np.einsum("kcm,kcm->km", self._by_point[:, :3], self._by_point[:, :3]))
         turns = (self._psi.reshape(-1, 3, m) ** 2).sum(axis=1)
         # A vertex, or a group in the mean, that hardly moves in the modes gives no measure: a share of the usual does.
@@ -183,7 +199,7 @@ class Constraints:
         moved = self._flat @ y[self._extra :]
         # A linearisation serves as long as the vertices have not turned much since, and the way to go is short.
         linear = None if self._extra else self._linear
-        lag = 0.0 if linear is None else self._turned(moved - linear.moved)
+        lag = 0.0 if linear is None else self._reach(start, moved - linear.moved)[1]
         for _ in range(ITERATIONS):
             report.iterations += 1
             if linear is None or lag > LARGEST_LAG:
@@ -200,17 +216,16 @@ class Constraints:
             change = ahead - y
             motion = self._flat @ change[self._extra :]
             way, turned = self._reach(change, motion)
-            share = min(1.0, LARGEST_TURN / max(turned, 1e-300))
-            y, moved = y + share * change, moved + share * motion
             # What the linearisation leaves is of the order of turn times way; what softness leaves is meant.
-            if share == 1.0 and (turned + lag) * way < limit:
-                miss = -soft * forces
+            if turned < LARGEST_TURN and (turned + lag) * way < limit:
+                y, miss = ahead, -soft * forces
                 break
-            lag = np.inf
+            share = min(1.0, LARGEST_TURN / turned)
+            y, moved, lag = y + share * change, moved + share * motion, np.inf
         else:
             place = self._averaged(self._rest + warp_derivative(self._at_points(moved))[0])
             miss = self._missed(place, y, moved, turn, origin)
-        self._tell(miss, forces, turn, report)
+        self._told = miss, forces, turn, self._rows
         return y
 
     def _give(self, compliance: Floats) -> Floats:
@@ -224,16 +239,12 @@ class Constraints:
         """Φq and Ψq of the points, (k, 2, 3)."""
         return moved[: 6 * len(self._rest)].reshape(-1, 2, 3)
 
-    def _turned(self, motion: Floats) -> float:
-        """Largest turn [rad] of a handle's vertices in Φq, Ψq."""
-        count = 6 * len(self._rest)
-        most = float(np.abs(motion[:count].reshape(-1, 2, 3)[:, 1]).max(initial=0.0))
-        return most if count == len(motion) else max(most, float(np.abs(motion[count:]).max()))
-
     def _reach(self, change: Floats, motion: Floats) -> tuple[float, float]:
         """Furthest way [m] and largest turn [rad] of a handle's vertices in a change of the coordinates."""
-        way = float(np.abs(self._at_points(motion)[:, 0]).max(initial=0.0))
-        turned = self._turned(motion)
+        size = np.abs(motion)
+        way, turned = self._at_points(size).max(axis=(0, 2), initial=0.0).tolist()
+        if len(self._psi):
+            turned = max(turned, float(size[-len(self._psi) :].max()))
         if self._extra:
             turned = max(turned, float(np.abs(change[3:6]).max()))
             way += self._size * turned
@@ -286,18 +297,3 @@ class Constraints:
         if not self._all_rows:
             jacobian = jacobian[self._rows]
         return _Linear(jacobian, self._root, self._soft, moved, place)
-
-    def _tell(self, miss: Floats, forces: Floats, turn: Floats, report: HandleReport) -> None:
-        if not self._all_rows:
-            whole = np.zeros((2, len(self._rows)))
-            whole[:, self._rows] = miss, forces
-            miss, forces = whole
-        self.misses = miss.reshape(-1, 3)
-        self.world_forces = forces.reshape(-1, 3) @ turn.T
-        distance = np.sqrt(np.einsum("ij,ij->i", self.misses, self.misses))
-        report.rows = int(np.count_nonzero(self._rows))
-        report.distance = float(distance[: self._first_turn].max(initial=0.0))
-        report.angle = float(distance[self._first_turn :].max(initial=0.0))
-        over = distance > self._limits
-        if over.any():
-            report.conflicts = [h for h in self.handles if over[h.rows].any()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Protocol
 
@@ -11,14 +10,20 @@ import numpy as np
 from ..errors import ShellError
 from ..types import Bools, Floats, Ints
 
-_UNIT = np.eye(3)
-
 
 class Owner(Protocol):
     """What a handle needs of the constraints it belongs to."""
 
-    misses: Floats
-    world_forces: Floats
+    handles: list[Handle]
+    limits: dict[str, float]
+
+    @property
+    def misses(self) -> Floats:
+        """Of every prescribed vector, (rows, 3)."""
+
+    @property
+    def world_forces(self) -> Floats:
+        """The same of forces."""
 
     def retarget(self, handle: Handle) -> None:
         """Take over a new target."""
@@ -104,8 +109,7 @@ class OrientationHandle(Handle):
 
     def _checked(self, target: Any) -> Floats:
         turn = np.array(target, dtype=np.float64)
-        proper = turn.shape == (3, 3) and np.abs(turn @ turn.T - _UNIT).max() < 1e-5 and np.linalg.det(turn) > 0
-        if not proper:
+        if turn.shape != (3, 3) or not _is_rotation(turn):
             raise ShellError("an orientation handle takes a 3 × 3 rotation matrix")
         return turn
 
@@ -114,24 +118,42 @@ class OrientationHandle(Handle):
         return 1
 
 
-@dataclass
 class HandleReport:
-    """How the last step met its handles: rows of constraint, iterations, worst misses [m], [rad], and the hard handles
-    that missed because they ask for what the modes, or each other, do not allow."""
+    """How the last step met its handles. What takes time is computed when asked for, until the next step."""
 
-    rows: int = 0
-    iterations: int = 0
-    distance: float = 0.0
-    angle: float = 0.0
-    conflicts: list[Handle] = field(default_factory=list)
-    cut: bool = False
-    """Whether the motion was cut because a node would have turned beyond all sense."""
+    def __init__(self, owner: Owner) -> None:
+        self._owner = owner
+        self.iterations = 0
+        """Of the solve that met them."""
+        self.cut = False
+        """Whether the motion was cut because a node would have turned beyond all sense."""
+
+    @property
+    def rows(self) -> int:
+        """How many numbers the handles prescribe."""
+        return sum(int(handle.axes.sum()) * handle.count for handle in self._owner.handles)
+
+    @property
+    def distance(self) -> float:
+        """Worst miss of a position [m]."""
+        return max((h.error for h in self._owner.handles if h.kind == "position"), default=0.0)
+
+    @property
+    def angle(self) -> float:
+        """Worst miss of an orientation [rad]."""
+        return max((h.error for h in self._owner.handles if h.kind == "orientation"), default=0.0)
+
+    @property
+    def conflicts(self) -> list[Handle]:
+        """The hard handles that missed because they ask for what the modes, or each other, do not allow."""
+        return [h for h in self._owner.handles if h.hard and h.error > self._owner.limits[h.kind]]
 
     def __str__(self) -> str:
-        if not self.conflicts:
+        conflicts = self.conflicts
+        if not conflicts:
             return f"{self.rows} constraint rows met in {self.iterations} iterations"
-        named = "; ".join(f"{h.kind} handle at vertex {h.vertices[0]} misses by {h.error:.3g}" for h in self.conflicts)
-        return f"{len(self.conflicts)} handles cannot be met: {named}"
+        named = "; ".join(f"{h.kind} handle at vertex {h.vertices[0]} misses by {h.error:.3g}" for h in conflicts)
+        return f"{len(conflicts)} handles cannot be met: {named}"
 
 
 def _stiffness(value: Any, rows: int) -> Floats | None:
@@ -141,3 +163,11 @@ def _stiffness(value: Any, rows: int) -> Floats | None:
     if not (np.isfinite(strength).all() and (strength > 0).all()):
         raise ShellError("the stiffness of a handle must be finite and positive; None holds exactly")
     return strength
+
+
+def _is_rotation(matrix: Floats) -> bool:
+    """Whether two rows are orthonormal and the third is their cross product; in plain numbers, to be quick."""
+    (a, b, c), (d, e, f), (g, h, i) = matrix.tolist()
+    wrong = abs(a * a + b * b + c * c - 1.0) + abs(d * d + e * e + f * f - 1.0) + abs(a * d + b * e + c * f)
+    wrong += abs(b * f - c * e - g) + abs(c * d - a * f - h) + abs(a * e - b * d - i)
+    return bool(wrong < 1e-5)

@@ -74,8 +74,6 @@ class ModalShell:
         self._rule: Rule | None = None
         self._loads = Loads(shell, self._mass, wind, forces)
         self._size = float(np.linalg.norm(np.ptp(shell.rest_positions, axis=0)))
-        self.report = HandleReport()
-        """How the last step met its handles."""
         self._moving: list[tuple[Handle, Pin]] = []
         self._constraints: Constraints | None = None
         self.reset()
@@ -121,6 +119,8 @@ class ModalShell:
             turns = None if self._body is None else self._body.axes
             self._handles = Constraints(self._phi, self._psi, self._rest, self._size, flexibility, turns)
             self._constraints = self._handles
+            self.report = HandleReport(self._handles)
+            """How the last step met its handles."""
             self._add_pins()
         self._u = np.zeros_like(self._rest)
         self._u_before = self._u
@@ -272,7 +272,7 @@ class ModalShell:
 
     def _meet_handles(self, h: float, free: tuple[Floats, Floats]) -> None:
         q, v = free
-        self.report = HandleReport()
+        self.report = HandleReport(self._handles)
         if self._handles.handles:
             for handle, pin in self._moving:
                 handle.target = pin.at(self.time)
