@@ -220,7 +220,7 @@ class Constraints:
             if turned < LARGEST_TURN and (turned + lag) * way < limit:
                 y, miss = ahead, -soft * forces
                 break
-            share = min(1.0, LARGEST_TURN / turned)
+            share = min(1.0, LARGEST_TURN / max(turned, 1e-300))
             y, moved, lag = y + share * change, moved + share * motion, np.inf
         else:
             place = self._averaged(self._rest + warp_derivative(self._at_points(moved))[0])

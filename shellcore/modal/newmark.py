@@ -1,4 +1,4 @@
-"""One step in time of many modes that know nothing of each other."""
+"""One step in time of many modes that know nothing of each other, and how each of them dies out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..energies.hinge import hinge_angles
+from ..shell import Shell
 from ..types import Floats
 
 # Modes are followed in time where they turn by less than this phase [rad] a step; faster ones are damped, and
@@ -43,3 +45,19 @@ class Rule:
         keep = push / h * (1.0 - (1.0 - lean) * h * (decay + lean * h * square))
         after = lean * h
         return Rule(h, keep, push * square, push, h - after, after, after * push, least)
+
+
+def decays(shell: Shell, shapes: Floats, square: Floats) -> Floats:
+    """Decay c [1/s] of each mode, (m,): Rayleigh's ξ + ζω², and what hinges dissipate in its shape (3, n, m)."""
+    damping = shell.damping
+    decay: Floats = damping.mass + (damping.stiffness + damping.viscosity) * square
+    if damping.hinge == 0.0 or len(shell.hinges) == 0:
+        return decay
+    x, hinges = shell.rest_positions, shell.hinges
+    length = np.linalg.norm(x[hinges[:, 1]] - x[hinges[:, 0]], axis=1)
+    for i in range(len(decay)):
+        shape = shapes[:, :, i].T
+        step = 1e-5 * float(length.min()) / max(float(np.abs(shape).max()), 1e-300)
+        rate = (hinge_angles(x + step * shape, hinges) - hinge_angles(x - step * shape, hinges)) / (2.0 * step)
+        decay[i] += damping.hinge * float(length @ rate**2)
+    return decay

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..energies.hinge import hinge_angles
 from ..errors import ShellError
 from ..forces import Force, Wind
 from ..shell import Pin, Shell
@@ -19,7 +18,7 @@ from .frames import Base, RigidBody
 from .handles import Handle, HandleReport, OrientationHandle, PositionHandle
 from .loads import Loads
 from .modes import fingerprint, load_modes, rest_problem, rests, save_modes, solve_modes
-from .newmark import AVERAGE, HELD, Rule
+from .newmark import AVERAGE, HELD, Rule, decays
 from .warp import coefficients, rotation_jacobian, unturned, warped
 
 # No node turns further than this [rad]: beyond, modes mean nothing, and what asks for it is cut.
@@ -70,7 +69,7 @@ class ModalShell:
         self._psi = self._turning(solved.shapes)
         m = len(solved.eigenvalues)
         self._flat_phi, self._flat_psi = self._phi.reshape(-1, m), self._psi.reshape(-1, m)
-        self._decay = self._damping()
+        self._decay = decays(shell, self._phi, self.eigenvalues)
         self._rule: Rule | None = None
         self._loads = Loads(shell, self._mass, wind, forces)
         self._size = float(np.linalg.norm(np.ptp(shell.rest_positions, axis=0)))
@@ -139,21 +138,6 @@ class ModalShell:
             -1, shapes.shape[2]
         )
         return np.ascontiguousarray(turned.reshape(shapes.shape))
-
-    def _damping(self) -> Floats:
-        """Decay c [1/s] of each mode, (m,): Rayleigh's ξ + ζω², and what hinges dissipate in its shape."""
-        damping = self.shell.damping
-        decay: Floats = damping.mass + (damping.stiffness + damping.viscosity) * self.eigenvalues
-        if damping.hinge == 0.0 or len(self.shell.hinges) == 0:
-            return decay
-        x, hinges = self.shell.rest_positions, self.shell.hinges
-        length = np.linalg.norm(x[hinges[:, 1]] - x[hinges[:, 0]], axis=1)
-        for i in range(len(decay)):
-            shape = self._phi[:, :, i].T
-            step = 1e-5 * float(length.min()) / max(float(np.abs(shape).max()), 1e-300)
-            rate = (hinge_angles(x + step * shape, hinges) - hinge_angles(x - step * shape, hinges)) / (2.0 * step)
-            decay[i] += damping.hinge * float(length @ rate**2)
-        return decay
 
     def _add_pins(self) -> None:
         """Pins that leave the rest shape, as handles that follow their targets."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from modal_cases import rotation, settled
 
 import meshes
 import shellcore as sc
+from modal_cases import rotation, settled
 
 MATERIAL = sc.Material(stretch=2e4, bend=0.05, areal_density=0.3, thickness=1e-3)
 STILL = (0.0, 0.0, 0.0)
