@@ -268,6 +268,11 @@ class Contact(Energy):
         good = np.flatnonzero(values + model <= 0.1 * FRACTIONS * slope)
         return float(FRACTIONS[good[0]]) if len(good) else 1.0
 
+    @property
+    def idle(self) -> bool:
+        """Whether no contact is in sight: the potential is that of the shells alone."""
+        return not self.exists or (self._friction is None and (self._rows is None or len(self._rows) == 0))
+
     def presses(self, x: Floats) -> bool:
         """Whether any contact has stiffness at x."""
         assert self._rows is not None
