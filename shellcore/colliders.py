@@ -32,6 +32,12 @@ class Plane:
         """Its point at time t."""
         return _at(self.point, t)
 
+    def distance(self, x: Floats, place: Floats) -> tuple[Floats, Floats, Floats]:
+        """Signed distance (n,), outward normals (n, 3), curvature (n,) of positions (n, 3)."""
+        unit = np.asarray(self.normal, dtype=np.float64)
+        unit = unit / np.linalg.norm(unit)
+        return (x - place) @ unit, np.broadcast_to(unit, x.shape), np.zeros(len(x))
+
 
 @dataclass(frozen=True)
 class Sphere:
@@ -49,6 +55,13 @@ class Sphere:
     def place(self, t: float) -> Floats:
         """Its centre at time t."""
         return _at(self.centre, t)
+
+    def distance(self, x: Floats, place: Floats) -> tuple[Floats, Floats, Floats]:
+        """Signed distance (n,), outward normals (n, 3), curvature (n,) of positions (n, 3)."""
+        offset = x - place
+        length = np.sqrt(np.einsum("ij,ij->i", offset, offset))
+        safe = np.maximum(length, 1e-12 * self.radius)
+        return length - self.radius, offset / safe[:, None], 1.0 / safe
 
 
 class Collider:

@@ -251,7 +251,8 @@ class _Run:
     ) -> Generator[Progress, None, Solution]:
         """Minimum of the potential from x. With contacts the preconditioner is renewed as they come and go."""
         contact, spent = self.system.contact, 0
-        if method == "newton" and contact.idle and self.system.vertex_count <= FACTORED:
+        touching = contact.exists and contact.presses(x)
+        if method == "newton" and not touching and self.system.vertex_count <= FACTORED:
             solution = yield from self._watched(mixed_newton(potential, x, self.tolerance, most), state, index)
             if solution.converged or self.iterations is not None:
                 return solution

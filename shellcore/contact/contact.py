@@ -23,7 +23,7 @@ from .candidates import BroadPhase, Candidates
 from .friction import CREEP, Friction
 from .pairs import Pairs
 from .rows import Rows
-from .start import checked_start
+from .start import attached, checked_start
 
 # Spring of a contact: so many times a vertex's inertia m/h², plus so many times its weight over the contact distance.
 INERTIAL, WEIGHTS, STRETCH = 25.0, 20.0, 0.5
@@ -73,7 +73,9 @@ class Contact(Energy):
         self._friction: Friction | None = None
         self._rows: Rows | None = None
         self._nearest = np.inf
-        self._exempt: Bools | None = None
+        # What is sewn together starts at distance zero: its vertices do not collide with each other.
+        self._sewn = np.concatenate([attached(scene), np.zeros(bodies.total - bodies.count, dtype=bool)])
+        self._exempt: Bools | None = self._sewn if self._sewn.any() else None
         self.tangled = 0
         """Intersections at the start that were let be."""
         self.late = False
@@ -91,14 +93,15 @@ class Contact(Energy):
         self.tangled = found.count
         if involved.any():
             # The colliders' faces are not told apart: what is tangled passes through all of them.
-            self._exempt = np.concatenate([involved, np.ones(self.bodies.total - self._count, dtype=bool)])
+            tangled = np.concatenate([involved, np.ones(self.bodies.total - self._count, dtype=bool)])
+            self._exempt = tangled | self._sewn
 
     def end_frame(self, x: Floats, t: float) -> None:
         """Let faces that have come apart touch again (`intersections="untangle"`)."""
-        if self._exempt is not None and self._scene.intersections == "untangle":
+        if self.tangled and self._exempt is not None and self._scene.intersections == "untangle":
             self.tangled = checked_start(self._scene, x, t)[0].count
             if self.tangled == 0:
-                self._exempt = None
+                self._exempt = self._sewn if self._sewn.any() else None
 
     def new_report(self) -> None:
         """Forget the counts so far."""
@@ -267,11 +270,6 @@ class Contact(Energy):
         model = np.where(rest < 0, rest * FRACTIONS * (1.0 - 0.5 * FRACTIONS), rest * FRACTIONS)
         good = np.flatnonzero(values + model <= 0.1 * FRACTIONS * slope)
         return float(FRACTIONS[good[0]]) if len(good) else 1.0
-
-    @property
-    def idle(self) -> bool:
-        """Whether no contact is in sight: the potential is that of the shells alone."""
-        return not self.exists or (self._friction is None and (self._rows is None or len(self._rows) == 0))
 
     def presses(self, x: Floats) -> bool:
         """Whether any contact has stiffness at x."""

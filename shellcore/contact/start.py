@@ -25,6 +25,8 @@ def checked_start(scene: Scene, x: Floats, t: float) -> tuple[Intersections, Boo
         a, b = owner[found.shells[:, 0]], owner[found.shells[:, 1]]
         touches = np.array([shell.self_contact for shell in scene.shells])
         found.shells = found.shells[(a != b) | touches[a]]
+    sewn = attached(scene)[faces].any(axis=1)
+    found.shells = found.shells[~sewn[found.shells].all(axis=1)]
     involved = np.zeros(len(x), dtype=bool)
     if found.count == 0:
         return found, involved
@@ -36,6 +38,17 @@ def checked_start(scene: Scene, x: Floats, t: float) -> tuple[Intersections, Boo
         )
     involved[faces[np.concatenate([found.shells.ravel(), found.meshes[:, 0]])]] = True
     return found, involved
+
+
+def attached(scene: Scene) -> Bools:
+    """Vertices of the stacked shells that an `Attach` holds, (n,)."""
+    offsets = scene.offsets()
+    held = np.zeros(int(offsets[-1]), dtype=bool)
+    for tie in scene.attachments:
+        for shell, vertices in zip(tie.shells, tie.vertices, strict=True):
+            at = next(k for k, mine in enumerate(scene.shells) if mine is shell)
+            held[vertices + offsets[at]] = True
+    return held
 
 
 def _named(found: Intersections) -> str:
