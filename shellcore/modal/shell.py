@@ -68,7 +68,7 @@ class ModalShell:
         self._phi = solved.shapes
         self._flat_phi = self._phi.reshape(-1, len(solved.eigenvalues))
         self._flat_psi: Floats = rotation_jacobian(shell.rest_positions, shell.faces) @ self._flat_phi
-        self._psi = self._flat_psi.reshape(self._phi.shape)
+        self._psi: Floats = self._flat_psi.reshape(self._phi.shape)
         self._decay = decays(shell, self._phi, self.eigenvalues)
         self._rule: Rule | None = None
         self._loads = Loads(shell, self._mass, wind, forces)
@@ -147,7 +147,9 @@ class ModalShell:
 
         `stiffness` [N/m] makes a spring of it; None holds exactly. Set `target` anew as it moves; `release()` lets go.
         """
-        handle = self._handles.add(PositionHandle, self.shell._vertices(vertices, "position_handle"), target, stiffness)
+        handle = self._handles.add(
+            PositionHandle, self.shell._vertices(np.atleast_1d(vertices), "position_handle"), target, stiffness
+        )
         assert isinstance(handle, PositionHandle)
         return handle
 
@@ -158,7 +160,7 @@ class ModalShell:
 
         `stiffness` [N·m/rad]. Turns add up as long as a step turns by less than half a turn.
         """
-        chosen = self.shell._vertices(vertices, "orientation_handle")
+        chosen = self.shell._vertices(np.atleast_1d(vertices), "orientation_handle")
         handle = self._handles.add(OrientationHandle, chosen, rotation, stiffness)
         assert isinstance(handle, OrientationHandle)
         return handle
