@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,11 +21,12 @@ class Fields(Mapping[str, Floats]):
 
     def __init__(self, system: System, x: Floats) -> None:
         # Contacts of this moment: later steps look elsewhere.
-        self._contact_force: Floats = np.linalg.norm(system.contact.forces(x), axis=1)
+        self._contact_forces: Floats = system.contact.forces(x)
         self._system = system
         self._x = x
         # What a later step replaces: a field read late still belongs to its frame.
         self._rest_angles = [bend.angles.rest_angles for bend in system.bendings]
+        self._penalties = [copy(penalty) for penalty in system.penalties]
         self._known: dict[str, Floats] = {}
 
     def __getitem__(self, name: str) -> Floats:
@@ -64,7 +66,11 @@ class Fields(Mapping[str, Floats]):
 
     def _contact(self) -> Floats:
         """Size of the contact force [N], (n,)."""
-        return self._contact_force
+        total = self._contact_forces
+        for penalty in self._penalties:
+            total = total + penalty.gradient(self._x)
+        size: Floats = np.linalg.norm(total, axis=1)
+        return size
 
 
 def _principal(a11: Floats, a22: Floats, a12: Floats, stretch: bool) -> Floats:

@@ -100,7 +100,7 @@ class StepPotential:
 
     def keep_momentum(self, step: Floats, gradient: Floats) -> None:
         # Nearly dependent pairs amplify round-off: without this a free balloon gained 1e-8 of its momentum in 30 steps.
-        for part, loose in self._system.parts:
+        for part, loose in self._system.bodies:
             if loose and np.abs(gradient[part].sum(axis=0)).max() <= 1e-9 * np.abs(gradient[part]).sum():
                 mass = self._inertia[part]
                 step[part] -= (mass * step[part]).sum(axis=0) / mass.sum()

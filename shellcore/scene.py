@@ -14,6 +14,7 @@ from .shell import Shell, per_item
 from .types import Floats, Ints
 
 INTERSECTIONS = ("error", "ignore", "untangle")
+CONTACT = ("auto", "penalty", "exact")
 
 
 class Attach:
@@ -53,7 +54,12 @@ class Attach:
 
 
 class Scene:
-    """Shells with colliders, attachments, gravity [m/s²], wind and further forces."""
+    """Shells with colliders, attachments, gravity [m/s²], wind and further forces.
+
+    `contact`: "penalty" lets vertices sink a little into planes and spheres and is cheap; "exact" also knows mesh
+    colliders, other shells and the sheet itself (`self_contact`), and lets nothing cross, at several times the cost;
+    "auto" is exact where there is a mesh `Collider`.
+    """
 
     def __init__(
         self,
@@ -66,6 +72,7 @@ class Scene:
         self_contact: bool = True,
         contact_distance: float | None = None,
         intersections: str = "error",
+        contact: str = "auto",
     ) -> None:
         self.shells = list(shells)
         if not self.shells:
@@ -104,6 +111,14 @@ class Scene:
         if intersections not in INTERSECTIONS:
             raise ShellError(f"intersections={intersections!r} is not known: choose {', '.join(INTERSECTIONS)}")
         self.intersections = intersections
+        if contact not in CONTACT:
+            raise ShellError(f"contact={contact!r} is not known: choose {', '.join(CONTACT)}")
+        meshes = any(isinstance(collider, Collider) for collider in self.colliders)
+        if contact == "penalty" and meshes:
+            raise ShellError(
+                "contact='penalty' knows planes and spheres only: use 'auto' or 'exact' with a mesh Collider"
+            )
+        self.exact_contact = contact == "exact" or (contact == "auto" and meshes)
 
     def offsets(self) -> Ints:
         """Where each shell's vertices start in the stacked arrays, and the total, (shells + 1,)."""

@@ -71,6 +71,7 @@ class _Static:
         self.energies: list[Energy] = lasting + system.elastic()
         self.lagged |= any(not pressure.closed for _, pressure in system.pressures)
         self.lagged |= system.contact.exists
+        self.lagged |= any(penalty.surface.friction > 0 for penalty in system.penalties)
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         value = -float(np.vdot(self.force, x - self.system.start))

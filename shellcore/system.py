@@ -9,17 +9,20 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from .assembly import Hessian
-from .contact import Contact
+from .colliders import Collider
+from .contact import Contact, NoContact
 from .energies.base import Energy
 from .energies.cubic import Cubic
 from .energies.drag import NormalDrag
 from .energies.fem import Fem
 from .energies.hinge import Hinge, hinge_weights
+from .energies.penalty import Penalty
 from .energies.pins import Attachments, SoftPins
 from .energies.pressure import AreaNormals, Pressure
 from .energies.quadratic import crouzeix_raviart, vertex_form
@@ -106,8 +109,18 @@ class System:
         bounds = [slice(int(a), int(b)) for a, b in pairwise(self.offsets)]
         self.parts = [(part, bool(self.free[part].all())) for part in bounds]
         """Vertices of each shell, and whether nothing holds them exactly."""
+        joined = bool(scene.attachments) or scene.exact_contact
+        self.bodies = [(slice(0, n), bool(self.free.all()))] if joined else self.parts
+        """The same for what moves on its own: shells that are tied or may touch exchange momentum."""
         self._soft = any(pin.stiffness is not None for s in shells for pin in s.pins) or any(s.slopes for s in shells)
-        self.contact = Contact(scene, self.mass, self.free, self.start)
+        self.contact: Any = NoContact()
+        self.penalties: list[Penalty] = []
+        if scene.exact_contact:
+            self.contact = Contact(scene, self.mass, self.free, self.start)
+        else:
+            half = [np.full(len(s.rest_positions), 0.5 * float(np.mean(s.material.thickness))) for s in shells]
+            solids = [collider for collider in scene.colliders if not isinstance(collider, Collider)]
+            self.penalties = [Penalty(solid, self.mass, np.concatenate(half)) for solid in solids]
         self._guards = [self._guard(i) for i in range(len(shells))]
         self._ties = self._attachments(-np.inf)
         self.version = 0
@@ -236,6 +249,9 @@ class System:
         for shell, damper in self._angle_dampers:
             if shell.rest_angles_move:
                 damper.flow(shell.rest_angles_at(t + h) - shell.rest_angles_at(max(t, 0.0)))
+        for penalty in self.penalties:
+            penalty.begin_step(t, h, x, v)
+            energies.append(penalty)
         targets = self.targets(t + h, x)
         if self.contact.exists:
             self.contact.begin_step(t, h, x, v, targets, self.scene.gravity)

@@ -6,11 +6,13 @@ import numpy as np
 from states import Sample, rotation
 
 from shellcore.axes import face_axes
+from shellcore.colliders import Plane, Sphere
 from shellcore.energies.base import Energy
 from shellcore.energies.cubic import Cubic
 from shellcore.energies.drag import NormalDrag
 from shellcore.energies.fem import Fem
 from shellcore.energies.hinge import Hinge, hinge_weights
+from shellcore.energies.penalty import Penalty
 from shellcore.energies.pins import Attachments, SoftPins
 from shellcore.energies.pressure import Pressure
 from shellcore.energies.quadratic import crouzeix_raviart, vertex_form
@@ -77,6 +79,23 @@ def angle_viscosity(s: Sample) -> AngleViscosity:
     return energy
 
 
+def penalty(s: Sample, shape: str) -> Penalty:
+    """Some vertices touch, some do not, and none lies near where contact begins (the Hessian jumps there)."""
+    middle, away = s.x.mean(axis=0), rotation(s.rng)[0]
+    if shape == "plane":
+        surface = Plane(middle, away, friction=0.4)
+    else:
+        # The centre lies outside the sheet: the distance has a kink there too.
+        centre = middle + 2.0 * np.linalg.norm(s.x - middle, axis=1).max() * away
+        surface = Sphere(centre, float(np.median(np.linalg.norm(s.x - centre, axis=1))), friction=0.4)
+    distance = np.sort(surface.distance(s.x, surface.place(0.0))[0])
+    at = int(np.argmax(np.diff(distance)))
+    offset = np.full(len(s.x), 0.5 * (distance[at] + distance[at + 1]))
+    energy = Penalty(surface, s.positive(len(s.x)), offset)
+    energy.begin_step(0.0, STEP, s.before, (s.x - s.before) / STEP)
+    return energy
+
+
 def normal_drag(s: Sample) -> NormalDrag:
     normals = np.array([rotation(s.rng)[0] for _ in s.x])
     return NormalDrag(s.positive(len(s.x)), normals, s.before, s.rng.normal(size=s.x.shape), STEP)
@@ -101,6 +120,8 @@ EXTERNAL = {
     "soft pins": soft_pins,
     "pressure, closed": lambda s: pressure(s, True),
     "pressure, open": lambda s: pressure(s, False),
+    "penalty, plane": lambda s: penalty(s, "plane"),
+    "penalty, sphere": lambda s: penalty(s, "sphere"),
     "normal drag": normal_drag,
 }
 ENERGIES = INTERNAL | EXTERNAL

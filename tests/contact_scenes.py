@@ -12,6 +12,11 @@ from meshes import cylinder, grid
 Built = tuple[sc.Scene, int, dict[str, Any]]
 
 
+def exact_scene(*parts, **options) -> sc.Scene:
+    """A scene whose contact is the exact one, whatever it collides with."""
+    return sc.Scene(*parts, contact="exact", **options)
+
+
 def cloth(thickness: float = 1e-3, stretch: float = 2e3, bend: float = 5e-5, density: float = 0.15) -> sc.Material:
     """The reference sheet of our measurements, with a thickness to touch with."""
     plate = stretch / (1 - 0.25**2)
@@ -50,7 +55,7 @@ def turned(points: np.ndarray, axis: tuple[float, float, float], angle: float) -
 
 def on_sphere(cells: int = 20, frames: int = 16) -> Built:
     ball = sc.Sphere((0.0, 0.0, -0.25), 0.2)
-    return sc.Scene([sheet(cells, 1.0, (0.02, 0.01, 0.0))], colliders=[ball]), frames, {}
+    return exact_scene([sheet(cells, 1.0, (0.02, 0.01, 0.0))], colliders=[ball]), frames, {}
 
 
 def on_corner(cells: int = 20, frames: int = 16) -> Built:
@@ -58,7 +63,7 @@ def on_corner(cells: int = 20, frames: int = 16) -> Built:
     # The diagonal of the cube upright: it stands on one corner.
     points = turned(points, (1.0, -1.0, 0.0), -np.arccos(1 / np.sqrt(3.0)))
     points[:, 2] -= points[:, 2].max() + 0.01
-    return sc.Scene([sheet(cells, 1.0, (0.013, 0.007, 0.0))], colliders=[sc.Collider(points, faces)]), frames, {}
+    return exact_scene([sheet(cells, 1.0, (0.013, 0.007, 0.0))], colliders=[sc.Collider(points, faces)]), frames, {}
 
 
 def on_needle(cells: int = 20, frames: int = 12) -> Built:
@@ -66,7 +71,7 @@ def on_needle(cells: int = 20, frames: int = 12) -> Built:
     ring = np.column_stack([0.01 * np.cos(around), 0.01 * np.sin(around), np.full(6, -0.6)])
     points = np.vstack([[0.0, 0.0, -0.02], ring])
     faces = np.array([(0, 1 + i, 1 + (i + 1) % 6) for i in range(6)])
-    return sc.Scene([sheet(cells, 1.0, (0.013, 0.007, 0.0))], colliders=[sc.Collider(points, faces)]), frames, {}
+    return exact_scene([sheet(cells, 1.0, (0.013, 0.007, 0.0))], colliders=[sc.Collider(points, faces)]), frames, {}
 
 
 def folded(cells: int = 16, frames: int = 40) -> Built:
@@ -98,7 +103,7 @@ def folded(cells: int = 16, frames: int = 40) -> Built:
         return moved
 
     shell.pin(still, second)
-    return sc.Scene([shell], colliders=[floor]), frames, {}
+    return exact_scene([shell], colliders=[floor]), frames, {}
 
 
 def crossing(cells: int = 10, frames: int = 8, speed: float = 5.0) -> Built:
@@ -111,7 +116,7 @@ def crossing(cells: int = 10, frames: int = 8, speed: float = 5.0) -> Built:
     first.velocities = np.tile([0.0, 0.0, speed], (len(points), 1))
     second = sc.Shell(upright, faces, material, bending="quadratic")
     second.velocities = np.tile([0.0, 0.3, -speed], (len(points), 1))
-    return sc.Scene([first, second], gravity=(0.0, 0.0, 0.0)), frames, {}
+    return exact_scene([first, second], gravity=(0.0, 0.0, 0.0)), frames, {}
 
 
 def ribbon(cells: int = 60, frames: int = 48, speed: float = 0.5, spacing: float = 0.01) -> Built:
@@ -125,7 +130,7 @@ def ribbon(cells: int = 60, frames: int = 48, speed: float = 0.5, spacing: float
     top = np.flatnonzero(start[:, 2] > start[:, 2].max() - 1.5 * spacing)
     shell.pin(top, lambda t: start[top] - [0.0, 0.0, min(speed * t, length - 0.05)])
     floor = sc.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), friction=0.5)
-    return sc.Scene([shell], colliders=[floor]), frames, {}
+    return exact_scene([shell], colliders=[floor]), frames, {}
 
 
 def sleeve(around: int = 24, along: int = 16, frames: int = 48, turns: float = 3.0) -> Built:
@@ -143,7 +148,7 @@ def sleeve(around: int = 24, along: int = 16, frames: int = 48, turns: float = 3
         return moved - [0.0, 0.0, 0.2 * s]
 
     shell.pin(high, end)
-    return sc.Scene([shell], gravity=(0.0, 0.0, 0.0)), frames, {}
+    return exact_scene([shell], gravity=(0.0, 0.0, 0.0)), frames, {}
 
 
 def poncho(cells: int = 20, frames: int = 30) -> Built:
@@ -167,7 +172,7 @@ def poncho(cells: int = 20, frames: int = 30) -> Built:
         return turned(whole, (0.0, 0.0, 1.0), 1.0 * s) + [0.6 * s, 0.0, 0.03 * np.sin(8 * s)]
 
     shell = sc.Shell(points, faces, cloth(), bending="quadratic")
-    return sc.Scene([shell], colliders=[sc.Collider(whole, both, motion=walk)]), frames, {}
+    return exact_scene([shell], colliders=[sc.Collider(whole, both, motion=walk)]), frames, {}
 
 
 def pinch(gap: float, cells: int = 10, frames: int = 12, thickness: float = 2e-3, meshes: bool = True) -> Built:
@@ -187,4 +192,4 @@ def pinch(gap: float, cells: int = 10, frames: int = 12, thickness: float = 2e-3
             return sc.Collider(plate, plate_faces, thickness=0.0, motion=lambda t: plate + [0.0, 0.0, height(t)])
         return sc.Plane(lambda t: (0.0, 0.0, height(t)), (0.0, 0.0, -side))
 
-    return sc.Scene([shell], colliders=[at(-1.0), at(1.0)]), frames, {}
+    return exact_scene([shell], colliders=[at(-1.0), at(1.0)]), frames, {}

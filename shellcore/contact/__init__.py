@@ -10,5 +10,6 @@
 
 from .contact import Contact
 from .intersections import Intersections, intersections
+from .none import NoContact
 
-__all__ = ["Contact", "Intersections", "intersections"]
+__all__ = ["Contact", "Intersections", "NoContact", "intersections"]

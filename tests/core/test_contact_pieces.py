@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contact_scenes import cloth, sheet
+from contact_scenes import cloth, exact_scene, sheet
 
 import shellcore as sc
 from meshes import bumpy, grid, icosphere
@@ -82,7 +82,7 @@ def near_pair(seed: int = 0, friction: float = 0.3):
         sc.Sphere((0.3, 0.3, -0.42), 0.4),
         sc.Plane((0.0, 0.0, -0.03), (0.02, 0.0, 1.0)),
     ]
-    scene = sc.Scene(shells, colliders=colliders)
+    scene = exact_scene(shells, colliders=colliders)
     bodies = Bodies(scene)
     stack = np.concatenate([low, high, bodies.place(0.0)])
     broad = BroadPhase(bodies, stack)
@@ -118,7 +118,7 @@ class TestRows:
 
     def test_shells_push_each_other_equally(self):
         scene, _, stack, _, _ = near_pair()
-        alone = sc.Scene(scene.shells)
+        alone = exact_scene(scene.shells)
         own = Bodies(alone)
         x = stack[: own.count]
         pairs = Pairs(own, BroadPhase(own, x).build(x, None, 0.05), x)
@@ -209,7 +209,7 @@ class TestBound:
                 sc.Shell(bumpy((points, faces), 0.05, trial)[0], faces, cloth(0.01)),
                 sc.Shell(bumpy((points, faces), 0.05, trial + 9)[0] + [0.1, 0.05, 0.15], faces, cloth(0.01)),
             ]
-            bodies = Bodies(sc.Scene(shells))
+            bodies = Bodies(exact_scene(shells))
             x = np.concatenate([s.rest_positions for s in shells])
             both = np.concatenate([faces, faces + len(points)])
             if len(intersections(x, both)):
@@ -271,7 +271,7 @@ class TestIntersections:
 class TestThickFineSheet:
     def test_does_not_push_itself_apart(self):
         shell = sheet(12, 0.1, (0.0, 0.0, 0.0), material=cloth(thickness=0.02))
-        for frame in sc.simulate(sc.Scene([shell], gravity=(0.0, 0.0, 0.0)), frames=3):
+        for frame in sc.simulate(exact_scene([shell], gravity=(0.0, 0.0, 0.0)), frames=3):
             assert np.abs(frame.positions - shell.start).max() < 1e-9
             assert frame.stats["contacts"] == 0
 
@@ -281,7 +281,7 @@ class TestStartUp:
         points, faces = grid(4, 4, 1.0, 1.0)
         upright = points[:, [0, 2, 1]] + [0.05, 0.4, -0.5]
         shells = [sc.Shell(p, faces, cloth(), bending="quadratic", rest_angles="flat") for p in (points, upright)]
-        return sc.Scene(shells, gravity=(0.0, 0.0, 0.0), **options)
+        return exact_scene(shells, gravity=(0.0, 0.0, 0.0), **options)
 
     def test_names_the_faces(self):
         with pytest.raises(sc.ShellError, match="intersections") as error:
@@ -297,8 +297,8 @@ class TestStartUp:
     def test_solids_are_named_and_untangled(self, collider):
         shell = sheet(4, 1.0, (0.5, 0.5, 0.0))
         with pytest.raises(sc.ShellError, match="collider 0"):
-            next(sc.simulate(sc.Scene([shell], colliders=[collider]), frames=1))
-        scene = sc.Scene([shell], colliders=[collider], intersections="untangle", gravity=(0.0, 0.0, 0.0))
+            next(sc.simulate(exact_scene([shell], colliders=[collider]), frames=1))
+        scene = exact_scene([shell], colliders=[collider], intersections="untangle", gravity=(0.0, 0.0, 0.0))
         *_, frame = sc.simulate(scene, frames=8)
         from shellcore.contact.intersections import scene_intersections
 
@@ -312,6 +312,6 @@ class TestStartUp:
         with pytest.raises(sc.ShellError, match="friction"):
             sc.Plane((0, 0, 0), (0, 0, 1), friction=-1.0)
         with pytest.raises(sc.ShellError, match="contact_distance"):
-            sc.Scene([sheet(2, 1.0, (0, 0, 0))], contact_distance=0.0)
+            exact_scene([sheet(2, 1.0, (0, 0, 0))], contact_distance=0.0)
         with pytest.raises(sc.ShellError, match="intersections"):
-            sc.Scene([sheet(2, 1.0, (0, 0, 0))], intersections="maybe")
+            exact_scene([sheet(2, 1.0, (0, 0, 0))], intersections="maybe")

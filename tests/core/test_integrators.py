@@ -36,7 +36,7 @@ def stretched_scene(damping=None, pressure=None, bending="hinge"):
     scene = sc.Scene(
         [shell],
         attachments=[sc.Attach(shell, [5], shell, [9], stiffness=3.0)],
-        colliders=[sc.Plane(depths[gap : gap + 2].mean() * normal, normal, friction=0.0)],
+        colliders=[sc.Plane(depths[gap : gap + 2].mean() * normal, normal)],
         wind=sc.Wind((3.0, 1.0, 1.0)),
     )
     return scene, State(0.2, start, 0.3 * start + 0.1, rng.normal(size=start.shape)), ahead

@@ -124,8 +124,9 @@ class TestColliders:
     def test_a_sheet_comes_to_rest_on_the_floor(self):
         floor = sc.Plane((0.0, 0.0, -0.2), (0, 0, 1))
         *_, last = sc.simulate(sc.Scene([sheet()], colliders=[floor]), 40, tolerance=1e-7)
-        # Half a thickness above the floor, less at most a twentieth of the contact layer.
-        assert last.positions[:, 2] == pytest.approx(-0.2 + 0.5e-3, abs=2.5e-5)
+        # g h²/25 of depth below half a thickness.
+        expected = -0.2 + 0.5e-3 - 9.81 / 24**2 / 25
+        assert last.positions[:, 2] == pytest.approx(expected, abs=2e-5)
         shell = sheet()
         assert last.fields["contact"] == pytest.approx(9.81 * shell.mass, rel=0.02)
 

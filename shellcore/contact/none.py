@@ -1,0 +1,39 @@
+"""Contact of a scene that asks for none of this room: penalties serve its planes and spheres."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..types import Floats
+
+
+class NoContact:
+    """What `Contact` answers where nothing can touch."""
+
+    exists = False
+    late = False
+    blocked = ""
+
+    def __init__(self) -> None:
+        self.report: dict[str, Any] = {}
+        self.new_report()
+
+    def check_start(self, x: Floats, t: float) -> None:
+        """Nothing to find."""
+
+    def end_frame(self, x: Floats, t: float) -> None:
+        """Nothing to part."""
+
+    def new_report(self) -> None:
+        """Forget the counts so far."""
+        self.report = {"unsettled": 0}
+
+    def summary(self, x: Floats) -> dict[str, Any]:
+        """Nothing to report."""
+        return {}
+
+    def forces(self, x: Floats) -> Floats:
+        """No forces, (n, 3)."""
+        return np.zeros_like(x)
