@@ -23,6 +23,7 @@ from .scene import Attach, Scene
 from .shell import Damping, Shell
 from .simulate import Progress, progress, simulate
 from .statics import equilibrium
+from .subdivision.surface import fit_control
 from .willmore import WillmoreFlow, willmore_flow
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "Wind",
     "axes_from_uv",
     "equilibrium",
+    "fit_control",
     "kawabata_test",
     "progress",
     "simulate",

@@ -113,6 +113,8 @@ class Integrator:
             raise ShellError(f"jacobian={jacobian!r} is not known: choose 'exact', 'cubic' or 'constant'")
         if name == "newmark" and not (0.0 <= beta <= 0.5 and 0.0 <= gamma <= 1.0):
             raise ShellError(f"Newmark needs 0 <= beta <= ½ and 0 <= gamma <= 1, not {beta} and {gamma}")
+        if name.startswith("imex") and any(bend.has_membrane for bend in system.bendings):
+            raise ShellError(f"integrator={name!r} splits stretch from bending, which bending='subdivision' has as one")
         self.system = system
         self.name = name
         self.beta, self.gamma = beta, gamma

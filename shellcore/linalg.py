@@ -113,3 +113,9 @@ def conjugate_gradients(
             return solution, spent
         direction = z + (rho / previous) * direction
     return solution, most
+
+
+def solved(matrix: Sparse, right: Floats) -> Floats:
+    """Solution of one sparse system, symmetric or not, for right-hand sides (n, k)."""
+    solution: Floats = splu(csc_matrix(matrix)).solve(right)
+    return solution

@@ -17,6 +17,7 @@ Where the Hessian has negative eigenvalues (counted from the factor's pivots) it
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from .errors import ShellError, StepFailed
 from .linalg import Factor
 from .scene import Scene, as_scene
 from .solver import ROUND_OFF
+from .subdivision.energy import KirchhoffLove
 from .system import System
 from .types import Floats, Sparse
 
@@ -108,14 +110,16 @@ def equilibrium(
 
     `tolerance` [N]: largest residual force on a free vertex; default 1e-6 of the largest nodal load. Where
     round-off of the forces is larger than that, round-off is the goal, once steps have died out. `stats` is filled
-    with what was reached: residual, goal, which of the two bounds it, iterations. `time` [s]: when loads and targets
-    are taken.
+    with what was reached: residual, goal, which of the two bounds it, iterations; `state`, which `start` also takes;
+    `hidden`, the ghosts of each shell. `time` [s]: when loads and targets are taken.
     """
     scene = as_scene(scene)
     system = System(scene)
     x = system.start.copy() if start is None else np.array(start, dtype=np.float64)
+    if x.shape == (system.visible, 3):
+        x = system.with_hidden(x)
     if x.shape != system.start.shape:
-        raise ShellError(f"start must have shape {system.start.shape}, not {x.shape}")
+        raise ShellError(f"start must have shape {(system.visible, 3)}, not {x.shape}")
     x = system.targets(time, x)
     report: dict[str, Any] = {"iterations": 0, "factorisations": 0, "passes": 0}
     for _ in range(PASSES):
@@ -130,17 +134,19 @@ def equilibrium(
         raise StepFailed(
             f"the equilibrium still moved by {moved:.3g} m after {PASSES} passes over wind or rim pressure"
         )
+    control = system.control(x)
     if stats is not None:
-        stats.update(report)
-    return x
+        hidden = [np.array(control[a:b]) for a, b in pairwise(system.hidden_offsets)]
+        stats.update(report | {"state": x, "hidden": hidden})
+    return control[: system.visible]
 
 
 class _Stresses:
-    """Membrane stresses as unknowns of their own, one triple a `Fem`; other energies have none."""
+    """Membrane stresses as unknowns of their own, one triple a membrane; other energies have none."""
 
     def __init__(self, energies: list[Energy], x: Floats) -> None:
-        self._others = [energy for energy in energies if not isinstance(energy, Fem)]
-        self._membranes = [energy for energy in energies if isinstance(energy, Fem)]
+        self._others = [energy for energy in energies if not isinstance(energy, (Fem, KirchhoffLove))]
+        self._membranes = [energy for energy in energies if isinstance(energy, (Fem, KirchhoffLove))]
         self._stress = [membrane.stress(*membrane.strain(x)) for membrane in self._membranes]
 
     def hessian(self, x: Floats) -> Hessian:
