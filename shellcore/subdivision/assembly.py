@@ -1,4 +1,4 @@
-"""Second derivatives at points, summed to a matrix of control vertices; faces are grouped by the size of their patch."""
+"""Second derivatives at points, summed to a matrix of control vertices; faces go in groups by size of patch."""
 
 from __future__ import annotations
 

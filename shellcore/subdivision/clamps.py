@@ -28,7 +28,7 @@ def border_slopes(surface: LoopSurface, rest: Floats, start: Floats, vertices: I
     chosen, rows, direction = across_border(surface, whole, vertices)
     if moved is None:
         outward: Floats = rows @ began
-        unit = outward / np.linalg.norm(outward, axis=1)[:, None]
+        unit: Floats = outward / np.linalg.norm(outward, axis=1)[:, None]
 
         def at(t: float) -> Floats:
             return unit

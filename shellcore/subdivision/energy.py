@@ -26,8 +26,8 @@ from .supports import ToControl
 class KirchhoffLove(Energy):
     """Energy of a shell whose control vertices are the columns of `points`.
 
-    `membrane` A11, A22, A12, A66 [N/m] and `bending` D11, D22, D12, D66 [N·m], each (faces,). `flat`: no rest curvature.
-    `to_control`: what takes the unknowns to control positions, where a support makes them differ.
+    `membrane` A11, A22, A12, A66 [N/m] and `bending` D11, D22, D12, D66 [N·m], each (faces,). `flat`: no rest
+    curvature. `to_control`: what takes the unknowns to control positions, where a support makes them differ.
     """
 
     def __init__(
@@ -123,9 +123,7 @@ class KirchhoffLove(Energy):
         f1, f2, _ = self._fields(x)
         g1, g2, _ = self._fields(step)
         stretch = Stretch.of(f1, f2)
-        metric = np.stack(
-            [2.0 * (f1 * g1).sum(axis=0), 2.0 * (f2 * g2).sum(axis=0), (f1 * g2 + f2 * g1).sum(axis=0)]
-        )
+        metric = np.stack([2.0 * (f1 * g1).sum(axis=0), 2.0 * (f2 * g2).sum(axis=0), (f1 * g2 + f2 * g1).sum(axis=0)])
         e11, e22, e12 = stretch.strain + np.einsum("abk,bk->ak", stretch.by_metric, metric) - self.reference[0]
         return self.stress(e11, e22, e12)
 

@@ -92,7 +92,8 @@ class LoopMesh:
         rows, columns = start[kept], np.roll(self.faces, -1, axis=1).ravel()[kept]
         angle = 2.0 * np.pi * step[kept] / self.valence[rows]
         shape = (self.vertex_count, self.vertex_count)
-        return tuple(csr_matrix((wave(angle), (rows, columns)), shape=shape) for wave in (np.cos, np.sin))  # type: ignore[return-value]
+        cosine = csr_matrix((np.cos(angle), (rows, columns)), shape=shape)
+        return cosine, csr_matrix((np.sin(angle), (rows, columns)), shape=shape)
 
     @cached_property
     def ring_index(self) -> Ints:
@@ -142,12 +143,14 @@ class LoopMesh:
 
 def following(half_edges: Ints) -> Ints:
     """Next half-edge of the same face."""
-    return half_edges - half_edges % 3 + (half_edges + 1) % 3
+    ahead: Ints = half_edges - half_edges % 3 + (half_edges + 1) % 3
+    return ahead
 
 
 def preceding(half_edges: Ints) -> Ints:
     """Previous half-edge of the same face."""
-    return half_edges - half_edges % 3 + (half_edges + 2) % 3
+    behind: Ints = half_edges - half_edges % 3 + (half_edges + 2) % 3
+    return behind
 
 
 def vertex_weight(valence: Ints) -> Floats:

@@ -1,11 +1,12 @@
-"""Corotated strains of a Kirchhoff-Love shell at a point, with all their derivatives; everything vectorised over points.
+"""Corotated strains of a Kirchhoff-Love shell at a point, with all their derivatives, vectorised over points.
 
-With F = (f₁ f₂) the image of the unit warp and weft vectors and U its stretch (F = RU), the corotated membrane strain is
-the linear strain of RᵀF: U − I (Thomaszewski et al. 2006, eqs. 21 and 31). The bending strain is the change of the second
-fundamental form κᵢⱼ = hᵢⱼ·n, hᵢⱼ second derivatives along warp and weft, n the current normal.
+With F = (f₁ f₂) the image of the unit warp and weft vectors and U its stretch (F = RU), the corotated membrane strain
+is the linear strain of RᵀF: U − I (Thomaszewski et al. 2006, eqs. 21 and 31). The bending strain is the change of the
+second fundamental form κᵢⱼ = hᵢⱼ·n, hᵢⱼ second derivatives along warp and weft, n the current normal.
 
-U of a 2 × 2 tensor C = FᵀF needs no eigenvectors: U = (C + J·1)/t with J = √det C and t = √(tr C + 2J). Its derivatives by
-C hold all of ∂R, and those of n all of ∂a₃, so gradients are exact. Symmetric tensors are triples (11, 22, 12).
+U of a 2 × 2 tensor C = FᵀF needs no eigenvectors: U = (C + J·1)/t with J = √det C and t = √(tr C + 2J). Its
+derivatives by C hold all of ∂R, and those of n all of ∂a₃, so gradients are exact. Symmetric tensors are triples
+(11, 22, 12).
 """
 
 from __future__ import annotations
@@ -141,5 +142,3 @@ def add_normal_geometry(local: Floats, f1: Floats, f2: Floats, h: Floats, moment
             blocks[:, :, i, :, 2 + a] += swing.transpose(0, 2, 1)
     blocks[:, :, 0, :, 1] -= skew(arm)
     blocks[:, :, 1, :, 0] += skew(arm)
-
-

@@ -2,9 +2,9 @@
 
 A support asks for the limit position, or the slope across the border, at a vertex: a linear condition on control
 vertices and ghosts. One unknown per condition is exchanged for the value of the condition: a held vertex's own control
-position for its limit position, a ghost (or, where ghosts alone cannot carry it, a vertex near the border) for a slope. In
-the new unknowns y every support is a component held fixed, control positions are x = T y, and forces and matrices become
-Tᵀf and TᵀKT: the elimination is symmetric and exact.
+position for its limit position, a ghost (or, where ghosts alone cannot carry it, a vertex near the border) for a
+slope. In the new unknowns y every support is a component held fixed, control positions are x = T y, and forces and
+matrices become Tᵀf and TᵀKT: the elimination is symmetric and exact.
 """
 
 from __future__ import annotations
@@ -54,11 +54,15 @@ class ToControl:
 
     def apply(self, y: Floats) -> Floats:
         """Control positions (n, 3) of unknowns y (n, 3), by columns."""
-        return np.stack([matrix @ np.ascontiguousarray(y[:, i]) for i, matrix in enumerate(self._matrices)]).T
+        columns = [matrix @ np.ascontiguousarray(y[:, i]) for i, matrix in enumerate(self._matrices)]
+        control: Floats = np.stack(columns).T
+        return control
 
     def transpose(self, forces: Floats) -> Floats:
         """Forces on the unknowns from forces on control vertices, (n, 3), by columns."""
-        return np.stack([matrix @ np.ascontiguousarray(forces[:, i]) for i, matrix in enumerate(self._back)]).T
+        columns = [matrix @ np.ascontiguousarray(forces[:, i]) for i, matrix in enumerate(self._back)]
+        carried: Floats = np.stack(columns).T
+        return carried
 
     def matrix(self) -> Sparse:
         """T as one (3n, 3n) matrix, coordinates of a vertex adjacent."""

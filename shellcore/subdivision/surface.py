@@ -58,7 +58,8 @@ class LoopSurface:
         """Unit normals of the limit surface at the vertices, (n, 3)."""
         first, second = (mask[: self.vertex_count] @ self.complete(x) for mask in self.mesh.tangents())
         normals = np.cross(first, second)
-        return normals / np.linalg.norm(normals, axis=1)[:, None]
+        unit: Floats = normals / np.linalg.norm(normals, axis=1)[:, None]
+        return unit
 
     def refined(self, levels: int) -> tuple[Sparse, Ints]:
         """Limit positions after `levels` steps of refinement, as a (p, n + g) matrix, and faces (4^levels m, 3).
