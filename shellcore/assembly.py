@@ -89,6 +89,22 @@ class Congruence:
         return csr_matrix(self._back @ (self._matrix.tocsr() @ self._change))
 
 
+class Scaled:
+    """A number times a matrix, multiplied out only when asked for."""
+
+    def __init__(self, factor: float, matrix: Sparse) -> None:
+        self._factor = factor
+        self._matrix = matrix
+
+    def __matmul__(self, direction: Floats) -> Floats:
+        image: Floats = self._factor * (self._matrix @ direction)
+        return image
+
+    def tocsr(self) -> Sparse:
+        """The product as one matrix."""
+        return self._factor * self._matrix.tocsr()
+
+
 @dataclass
 class Hessian:
     """A (3n, 3n) matrix kept as a sum: `scalar` (n, n) acting alike on x, y, z, plus block matrices."""

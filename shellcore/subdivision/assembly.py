@@ -41,19 +41,15 @@ class Patches:
 
     def assemble(self, local: Floats) -> Sparse:
         """(3n, 3n) matrix from second derivatives at points, (k, 15, 15), by component, then vector."""
+        # [point, vector b, vector a, component r, component s]: each sum below is one product of small dense matrices.
+        turned = np.ascontiguousarray(local.reshape(-1, 3, 5, 3, 5).transpose(0, 4, 2, 1, 3))
         parts = []
         for within, table in self._groups:
             count, rule, _, size = table.shape
-            mine = local[within]
+            across = table.reshape(count * rule, 5, size).transpose(0, 2, 1)
+            mine = turned.reshape(-1, 5, 45) if len(self._groups) == 1 else turned[within].reshape(-1, 5, 45)
+            right = (across @ mine).reshape(count, rule, size, 5, 9).transpose(0, 1, 3, 2, 4)
             left = table.reshape(count, rule * 5, size).transpose(0, 2, 1)
-            spread = table.reshape(count * rule, 5, size)
-            blocks = np.empty((count, size, size, 3, 3))
-            for r in range(3):
-                for s in range(r, 3):
-                    right = mine[:, 5 * r : 5 * r + 5, 5 * s : 5 * s + 5] @ spread
-                    block = left @ right.reshape(count, rule * 5, size)
-                    blocks[..., r, s] = block
-                    if s > r:
-                        blocks[..., s, r] = block.transpose(0, 2, 1)
-            parts.append(blocks.reshape(-1, 3, 3))
-        return self._pattern.assemble(np.concatenate(parts))
+            parts.append((left @ right.reshape(count, rule * 5, size * 9)).reshape(-1, 9))
+        blocks = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return self._pattern.assemble(blocks)

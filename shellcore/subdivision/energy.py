@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix, diags, vstack
 
-from ..assembly import Congruence, Hessian
+from ..assembly import Congruence, Hessian, Scaled
 from ..energies.base import Energy, round_off_of_squares
 from ..energies.fem import Moduli, Stress, positive_part
 from ..types import Floats, Sparse
@@ -50,6 +50,7 @@ class KirchhoffLove(Energy):
         self._gather: Sparse = csr_matrix(vstack(points.derivatives))
         self._scatter: Sparse = csr_matrix(self._gather.T)
         self._patches: Patches | None = None
+        self._latest: tuple[Floats, Hessian] | None = None
         self._last_value = 0.0
         total = self.membrane[0, 0] + self.membrane[1, 1]
         self._total_stiffness = float(points.areas @ total)
@@ -112,7 +113,12 @@ class KirchhoffLove(Energy):
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Exact, or (psd) with frozen curvature of the strains and tensile stress only."""
-        return self._hessian(x, None, psd)
+        if not psd:
+            return self._hessian(x, None, psd)
+        # Viscosity asks for the same matrix at the same place.
+        if self._latest is None or self._latest[0] is not x:
+            self._latest = (x, self._hessian(x, None, psd))
+        return self._latest[1]
 
     def hessian_under(self, x: Floats, stress: Stress) -> Hessian:
         """Exact but for the membrane stress of its geometric part, which is given."""
@@ -182,6 +188,13 @@ class KelvinVoigt(KirchhoffLove):
         self.reference = self._elastic.strains(x)
         rate = self.coefficient / h
         self.membrane, self.bending = rate * self._elastic.membrane, rate * self._elastic.bending
+        self._rate = rate
+
+    def hessian(self, x: Floats, psd: bool = True) -> Hessian:
+        """Exact, or (psd) the elastic one scaled: the same strains, with the tension of the elastic stress."""
+        if not psd:
+            return self._hessian(x, None, psd)
+        return Hessian(self.vertex_count, blocks=[Scaled(self._rate, b) for b in self._elastic.hessian(x).blocks])
 
 
 def _matrix(moduli: Moduli, points: Points) -> Floats:
