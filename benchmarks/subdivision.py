@@ -1,0 +1,151 @@
+"""Sleeves of subdivision shells, twisted and compressed: do the folds depend on the material and not on the mesh?
+
+Quasi-static, no gravity: end rings are clamped and moved in steps, each step solved for equilibrium from the
+last. Folds are counted as the strongest wave around the middle half of the sleeve. Writes out/subdivision.json and
+docs/pictures/subdivision_twist.png, subdivision_compression.png.
+
+    python benchmarks/subdivision.py          coarse meshes, a few minutes
+    python benchmarks/subdivision.py full     all resolutions
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import matplotlib
+import numpy as np
+
+import common
+import meshes
+import shellcore as sc
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.collections import PolyCollection
+
+RADIUS, LENGTH = 0.05, 0.2
+STRETCH, POISSON = 5000.0, 0.25
+TOLERANCE = 1e-5  # N
+SLEEVES = {494: (26, 18), 1496: (44, 33), 2232: (62, 35), 4015: (73, 54), 5856: (96, 60)}
+# Share of the thickness, and waves around, of the start shape: the same for every mesh, no wave number preferred.
+SEED, WAVES = 0.02, range(2, 13)
+
+
+def sleeve(size: int, thickness: float, bending: str, stretch: float = 1.0, bend: float = 1.0) -> sc.Shell:
+    """A sleeve whose limit surface passes through a cylinder; factors on its stretch and bending stiffness."""
+    points, faces = meshes.cylinder(*SLEEVES[size], RADIUS, LENGTH)
+    rigidity = STRETCH * thickness**2 / 12.0
+    material = sc.Material(
+        stretch=stretch * STRETCH,
+        poisson=POISSON,
+        bend=bend * rigidity,
+        bend_poisson=POISSON,
+        areal_density=0.15,
+        thickness=thickness,
+    )
+    around, along = np.arctan2(points[:, 1], points[:, 0]), points[:, 2] / LENGTH
+    rng = np.random.default_rng(3)
+    bumps = sum(
+        np.sin(np.pi * k * along) * np.cos(m * around + rng.uniform(0, 2 * np.pi)) for m in WAVES for k in (1, 2, 3)
+    )
+    bumps = SEED * thickness * bumps / np.sqrt(3 * len(WAVES) / 4)
+    outward = np.column_stack([np.cos(around), np.sin(around), 0 * around])
+    control = sc.fit_control(points, faces) if bending == "subdivision" else points
+    return sc.Shell(control, faces, material, bending=bending, start=control + bumps[:, None] * outward)
+
+
+def run(load: str, size: int, thickness: float, amounts: list[float], bending: str = "subdivision", **factors: float):
+    """Wave number and depth at each amount of twist [rad] or compression [share of the length]."""
+    shell = sleeve(size, thickness, bending, **factors)
+    rings = SLEEVES[size][1] + 1
+    points = meshes.cylinder(*SLEEVES[size], RADIUS, LENGTH)[0]
+    low, top = np.arange(SLEEVES[size][0]), np.arange(len(points) - SLEEVES[size][0], len(points))
+
+    def goal(amount: float) -> np.ndarray:
+        if load == "compression":
+            return points[top] - [0.0, 0.0, amount * LENGTH]
+        c, s = np.cos(amount), np.sin(amount)
+        return points[top] @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
+
+    shell.clamp(low, points[low])
+    shell.clamp(top, goal)
+    rows: list[dict[str, Any]] = []
+    shapes: list[tuple[np.ndarray, np.ndarray]] = []
+    stats: dict[str, Any] = {}
+    for amount in amounts:
+        began = time.perf_counter()
+        scene = sc.Scene([shell], gravity=(0, 0, 0))
+        try:
+            x = sc.equilibrium(scene, TOLERANCE, time=amount, start=stats.get("state"), stats=stats)
+        except sc.StepFailed as failure:
+            rows.append({"amount": amount, "failed": str(failure)})
+            break
+        whole = np.concatenate([x, *stats["hidden"]])
+        radius = np.hypot(*shell.limit(whole)[:, :2].T).reshape(rings, -1)
+        spectrum = np.abs(np.fft.rfft(radius - radius.mean(axis=1)[:, None], axis=1)) * 2 / radius.shape[1]
+        spectrum = np.sqrt((spectrum[rings // 4 : 3 * rings // 4 + 1] ** 2).mean(axis=0))
+        row = {"amount": amount, "folds": int(spectrum.argmax()), "depth / thickness": spectrum.max() / thickness}
+        row |= {"iterations": stats["iterations"], "seconds": time.perf_counter() - began}
+        rows.append(row)
+        shapes.append(shell.surface(whole, 1 if size < 2000 else 0))
+        print(load, bending, size, f"t = R/{RADIUS / thickness:.0f}", factors, row, flush=True)
+    return rows, shapes
+
+
+def picture(name: str, shown: list[tuple[str, tuple[np.ndarray, np.ndarray]]]) -> None:
+    """Sleeves side by side, seen from the side, lit from the upper left."""
+    figure, axes = plt.subplots(1, len(shown), figsize=(2.1 * len(shown), 4.2), squeeze=False)
+    for axis, (title, (x, faces)) in zip(axes[0], shown, strict=True):
+        normal = np.cross(x[faces[:, 1]] - x[faces[:, 0]], x[faces[:, 2]] - x[faces[:, 0]])
+        normal /= np.linalg.norm(normal, axis=1)[:, None]
+        light = np.clip(normal @ np.array([-0.55, -0.7, 0.45]), 0, 1)
+        front = np.argsort(-x[faces][:, :, 1].mean(axis=1))
+        colour = np.outer(0.15 + 0.85 * light, [0.80, 0.45, 0.35])
+        kept = front[normal[front, 1] < 0.2]
+        drawn = PolyCollection(x[faces[kept]][:, :, [0, 2]], facecolors=colour[kept], edgecolors=colour[kept])
+        drawn.set_linewidth(0.3)
+        axis.add_collection(drawn)
+        axis.set_xlim(-0.075, 0.075)
+        axis.set_ylim(-0.01, LENGTH + 0.01)
+        axis.set_aspect("equal")
+        axis.axis("off")
+        axis.set_title(title, fontsize=8)
+    figure.tight_layout()
+    figure.savefig(common.PICTURES / f"subdivision_{name}.png", dpi=110)
+    plt.close(figure)
+
+
+def main(full: bool) -> None:
+    result: dict[str, Any] = {"tolerance [N]": TOLERANCE}
+    thin, twist = RADIUS / 100, [0.1, 0.2, 0.3]
+    shown = []
+    cases: list[tuple[str, int, float, dict[str, float]]] = [
+        ("494 vertices", 494, thin, {}),
+        ("1496 vertices", 1496, thin, {}),
+        ("thickness × 10", 494, 10 * thin, {}),
+        ("stretch × 10", 494, 10 * thin, {"stretch": 10.0}),
+        ("all moduli × 10", 494, thin, {"stretch": 10.0, "bend": 10.0}),
+    ]
+    for name, size, thickness, factors in cases + ([("4015 vertices", 4015, thin, {})] if full else []):
+        result[f"twist, {name}"], shapes = run("twist", size, thickness, twist, **factors)
+        if shapes:
+            shown.append((f"{name}\n{result[f'twist, {name}'][-1].get('folds')} folds", shapes[-1]))
+        common.write("subdivision", result)
+        picture("twist", shown)
+    thickness, squeeze, shown = RADIUS / 50, [0.02, 0.04], []
+    expected = 0.909 * np.sqrt(RADIUS / thickness)
+    result["compression, 0.909 √(R/t)"] = float(expected)
+    for size in (494, 1496, *((2232, 5856) if full else ())):
+        for bending in ("subdivision", "hinge"):
+            name = f"{bending}, {size} vertices"
+            result[f"compression, {name}"], shapes = run("compression", size, thickness, squeeze, bending)
+            if shapes:
+                shown.append((f"{name}\n{result[f'compression, {name}'][-1].get('folds')} waves", shapes[-1]))
+            common.write("subdivision", result)
+            picture("compression", shown)
+
+
+if __name__ == "__main__":
+    main("full" in sys.argv[1:])
