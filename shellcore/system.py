@@ -166,7 +166,9 @@ class System:
         energy = model.energy(self.vertex_count, scale, self.to_control)
         self.membranes.append([])
         self.strain_fields.append(FaceStrains(energy))
-        hinges = Hinge(shell.mesh, np.zeros(len(shell.hinges)), shell.rest_angles_at(0.0), "angle", at)
+        hinges = Hinge(
+            shell.mesh, np.zeros(len(shell.hinges)), shell.rest_angles_at(0.0), "angle", at, self.vertex_count
+        )
         self.bendings.append(Bending(energy, hinges, None, has_membrane=True))
         rate = shell.damping.stiffness + shell.damping.viscosity
         if rate > 0.0:
