@@ -35,7 +35,7 @@ FABRIC = sc.Material(
     areal_density=0.2,
     thickness=5e-4,
 )
-SHELL = sc.Material.solid(young=2e7, poisson=0.3, thickness=1.5e-3, density=1000.0)
+SHELL = sc.Material(stretch=1e4, poisson=0.3, bend=2e-2, bend_poisson=0.3, areal_density=1.5, thickness=1.5e-3)
 
 
 def scenario(name: str, bending: str, cells: int) -> sc.Scene:

@@ -20,9 +20,11 @@ from .energies.base import Energy
 from .energies.pins import SoftPins
 from .errors import ShellError
 from .linalg import CoordinateFactor, Factor
+from .mixed import MixedStress
+from .solver import rms
 from .system import StepTerms, System
 from .types import Bools, Floats, Sparse
-from .vectors import inner
+from .vectors import by_columns, inner
 
 INTEGRATORS = ("implicit_euler", "newmark", "explicit", "imex_bending", "imex_membrane")
 
@@ -37,9 +39,23 @@ class State:
     a: Floats
     memory: tuple[Floats, Floats] = field(default_factory=lambda: (np.zeros((0, 0, 3)), np.zeros((0, 0, 3))))
 
+    def __post_init__(self) -> None:
+        # One layout in memory: a state just reached and one restored from a file must add up in the same order.
+        self.x, self.v, self.a = by_columns(self.x), by_columns(self.v), by_columns(self.a)
+
 
 class StepPotential:
     """The incremental potential of one step."""
+
+    departure = 0.0
+    """How far the last step's elastic forces took the sheet from free flight [m], root mean square: the scale that
+    errors of this step are to be measured by."""
+
+    departure = 0.0
+    """How far the last step's elastic forces took the sheet from free flight [m], root mean square: the scale that
+    errors of this step are to be measured by."""
+    start: Floats
+    """Positions at the start of the step, (n, 3)."""
 
     def __init__(
         self,
@@ -48,7 +64,7 @@ class StepPotential:
         inertia: Floats,
         centre: Floats,
         energies: list[Energy],
-        hessian_parts: Callable[[Floats], list[Hessian]],
+        hessian_parts: Callable[[Floats, MixedStress | None, bool], list[Hessian]],
         factor: CoordinateFactor,
     ) -> None:
         self.free: Bools = system.free
@@ -76,11 +92,17 @@ class StepPotential:
             np.copyto(gradient, 0.0, where=self._held)
         return value, gradient
 
-    def hessian(self, x: Floats) -> Hessian:
+    def hessian(self, x: Floats, stresses: MixedStress | None = None, psd: bool = True) -> Hessian:
         total = Hessian(len(x), scalar=diags(self._inertia.ravel()).tocsr())
-        for part in self._hessian_parts(x):
+        for part in self._hessian_parts(x, stresses, psd):
             total = total + part
         return total
+
+    def mixed_stress(self, x: Floats) -> MixedStress:
+        # From the last state by the linearised strain: free flight stretches what it turns.
+        stresses = MixedStress(self._energies, self.start)
+        stresses.advance(self.start, x - self.start)
+        return stresses
 
     def round_off(self, x: Floats) -> float:
         return sum(energy.round_off(x) for energy in self._energies)
@@ -88,9 +110,11 @@ class StepPotential:
     def precondition(self, residual: Floats) -> Floats:
         return self._factor.solve(residual)
 
-    def factored(self, hessian: Hessian) -> Callable[[Floats], Floats]:
+    def factored(self, hessian: Hessian, definite: bool = False) -> Callable[[Floats], Floats] | None:
         rows = np.flatnonzero(self.free.ravel())
         factor = Factor(hessian.matrix().tocsc()[rows][:, rows])
+        if definite and factor.negative_pivots:
+            return None
 
         def solve(residual: Floats) -> Floats:
             solution = np.zeros(residual.size)
@@ -128,9 +152,10 @@ class Integrator:
         """Whether a step needs no solve."""
         return self.name == "explicit" or (self.name == "newmark" and self.beta == 0.0)
 
-    def needs_factor(self, h: float) -> bool:
-        """Whether the next step of h [s] factors a new matrix."""
-        return not self.explicit and self._factor_key != (h, self.system.version)
+    def needs_factor(self, t: float, h: float) -> bool:
+        """Whether the step from t over h [s] factors a new matrix."""
+        known = self._factor_key == (h, self.system.version) and not self.system.stiffness_changes(t, h)
+        return not (self.explicit or known)
 
     def begin(self, state: State, h: float, extrapolate: bool = False) -> tuple[StepPotential, Floats]:
         """Potential of the step from `state` over h [s], and where to start the search (see `_guess`)."""
@@ -154,17 +179,23 @@ class Integrator:
                     terms.force -= energy.gradient(x)
         inertia = system.mass * scale
 
-        def hessian_parts(at: Floats) -> list[Hessian]:
+        def hessian_parts(at: Floats, stresses: MixedStress | None, psd: bool) -> list[Hessian]:
             parts = [energy.hessian(at) for energy in terms.energies + damping]
-            if membrane:
+            if membrane and stresses is None:
                 parts += [energy.hessian(at) for energy in membranes]
+            elif membrane and stresses is not None:
+                parts.append(stresses.hessian(at, psd))
+                parts += [energy.hessian(at) for energy in membranes if energy not in stresses.membranes]
             if bending:
-                parts += [bend.hessian(at, self.jacobian) for bend in system.bendings]
+                done = [] if stresses is None else stresses.membranes
+                parts += [bend.hessian(at, self.jacobian) for bend in system.bendings if bend.energy not in done]
             return parts
 
         factor = self._factored(terms, inertia, damping, membrane, bending, h)
         potential = StepPotential(system, terms, inertia, centre, energies, hessian_parts, factor)
         flight: Floats = np.add(centre, terms.force / inertia[:, None])
+        potential.start = x
+        potential.departure = rms(np.where(system.free, x + h * v + (h * h) * state.a - flight, 0.0))
         guess = self._guess(state, flight, h) if extrapolate and not newmark else flight
         return potential, np.where(system.free, guess, terms.targets)
 

@@ -14,15 +14,19 @@ from .errors import ShellError, StepFailed
 from .frame import Fields, Frame
 from .integrators import Integrator, State
 from .scene import Scene, as_scene
-from .solver import Memory, Solution, newton, quasi_newton
+from .solver import FACTORED, Memory, Solution, Steps, mixed_newton, newton, quasi_newton
 from .stretch_cap import STRAIN_LIMIT
 from .system import System
 from .types import Floats
 
 # A step that does not converge is halved at most this often.
 HALVINGS = 6
-# Default tolerance on the position error of a step, as a share of the scene's size.
-TOLERANCE = 1e-4
+# Default tolerance on the position error of a step: this share of how far elastic forces moved the sheet in the last
+# step, or of the scene's size at 24 steps a second where that is larger.
+TOLERANCE = 0.02
+# Newmark damps nothing, so what a solve leaves undone stays for good.
+UNDAMPED = 1e-4
+SMALLEST = 1e-11
 MOST = {"quasi_newton": 400, "newton": 200}
 # (Distance a membrane wave travels in a step / size of the sheet)², from which Newton is the cheaper road.
 STIFF = 40.0
@@ -72,7 +76,7 @@ def progress(
     - `jacobian` of bending in Newton's method: "exact", "cubic" or "constant".
     - `solver`: "quasi_newton", "newton" or "auto" (by stiffness); `iterations`: exactly how many at most, result taken
       as it is (1 with "newton" is the semi-implicit step); `tolerance` [m]: stop when a step moves vertices less
-      than this (root mean square), default 2e-4 of the scene's size.
+      than this (root mean square), default 2% of how far elastic forces moved them from free flight in the last step.
     - `resume`: `state` of a frame of the same scene.
     - `strain_limit`: flat sheets stiffer than they need to be are made just stiff enough to strain by this under their
       loads; 0 keeps the material's stretch. Default: 0.1%, or 0 when a tolerance asks for accuracy. The stats say
@@ -107,7 +111,9 @@ class _Run:
         self.integrator = integrator
         self.system = integrator.system
         extent = np.ptp(self.system.start, axis=0)
-        self.tolerance = TOLERANCE * float(np.linalg.norm(extent)) if tolerance is None else tolerance
+        self.size = float(np.linalg.norm(extent))
+        self.given_tolerance = tolerance
+        self.tolerance = SMALLEST * self.size if tolerance is None else tolerance
         self.solver = solver
         self.iterations = iterations
         self.stats: dict[str, Any] = {}
@@ -158,7 +164,7 @@ class _Run:
             yield ahead
             yield Progress("step", ahead.time, index)
             return
-        if self.integrator.needs_factor(h):
+        if self.integrator.needs_factor(state.time, h):
             yield Progress("factor", state.time, index)
         solution, memory = yield from self._solve(state, h, index)
         if solution.converged or (self.iterations is not None and np.isfinite(solution.x).all()):
@@ -185,14 +191,28 @@ class _Run:
         yield state
 
     def _solve(self, state: State, h: float, index: int) -> Generator[Progress, None, tuple[Solution, Memory]]:
-        method = self._method(h)
+        method = self.stats["solver"] = self._method(h)
         potential, guess = self.integrator.begin(state, h, extrapolate=method == "quasi_newton")
+        if self.given_tolerance is None:
+            # Positions err by an acceleration times h²: what a step may err by shrinks with it.
+            least = SMALLEST * self.size * min(1.0, (24.0 * h) ** 2)
+            share = UNDAMPED if self.integrator.name == "newmark" else TOLERANCE
+            self.tolerance = max(least, share * potential.departure)
         most = MOST[method] if self.iterations is None else self.iterations
         memory = Memory(*state.memory)
+        if method == "newton" and self.system.vertex_count <= FACTORED:
+            solution = yield from self._watched(mixed_newton(potential, guess, self.tolerance, most), state, index)
+            if solution.converged or self.iterations is not None:
+                return solution, memory
         if method == "newton":
             steps = newton(potential, guess, self.tolerance, most)
         else:
             steps = quasi_newton(potential, guess, self.tolerance, most, memory)
+        solution = yield from self._watched(steps, state, index)
+        return solution, memory
+
+    def _watched(self, steps: Steps, state: State, index: int) -> Generator[Progress, None, Solution]:
+        """Progress of a solve, then its solution, with what it cost added to the stats."""
         iteration = 0
         while True:
             try:
@@ -202,14 +222,15 @@ class _Run:
                 break
             iteration += 1
             yield Progress(stage, state.time, index, iteration, change)
-        for name in ("iterations", "gradients", "products"):
+        for name in ("iterations", "gradients", "products", "factorisations"):
             self.stats[name] += getattr(solution.counts, name)
-        self.stats["solver"] = method
-        return solution, memory
+        return solution
 
     def _method(self, h: float) -> str:
         if self.solver != "auto":
             return self.solver
+        if self.integrator.name == "newmark" and self.system.vertex_count <= FACTORED:
+            return "newton"
         ratio = 0.0
         for shell, scale in zip(self.scene.shells, self.system.stretch_scales, strict=True):
             stretch = scale * max(float(np.max(a)) for a in shell.material.stretch)
@@ -219,7 +240,7 @@ class _Run:
         return "newton" if ratio > STIFF else "quasi_newton"
 
     def _reset_stats(self) -> None:
-        self.stats = dict.fromkeys(("steps", "halvings", "iterations", "gradients", "products"), 0)
+        self.stats = dict.fromkeys(("steps", "halvings", "iterations", "gradients", "products", "factorisations"), 0)
         self.stats |= {
             "change": 0.0,
             "solver": "explicit" if self.integrator.explicit else "",
@@ -243,7 +264,10 @@ class _Run:
             fields=Fields(self.system, state.x),
             hidden=[np.array(positions[a:b], order="C") for a, b in pairwise(self.system.hidden_offsets)],
             stats=self.stats
-            | {"factorisations": self.integrator.factorisations, "stretch_scales": list(self.system.stretch_scales)},
+            | {
+                "constant_factorisations": self.integrator.factorisations,
+                "stretch_scales": list(self.system.stretch_scales),
+            },
         )
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from .assembly import Hessian
 from .linalg import conjugate_gradients
+from .mixed import MixedStress
 from .types import Bools, Floats
 from .vectors import inner
 
@@ -35,15 +36,17 @@ HISTORY = 8
 PATIENCE = 4
 SURE = 1e-3
 # A step that takes longer than this many iterations is let go at a few times the tolerance.
-LONG = 36
+LONG = 28
 LENIENCE = 4.0
 # Conjugate gradients: how far the residual falls in one Newton iteration, and at most how many products. A solve
 # that reaches the limit has left the constant matrix behind: the Hessian of the moment is factored in its place
 # (up to this many vertices: then a factorisation costs as much as the products it saves), and again when CG slows.
-FORCING = 0.1
+FORCING = 0.2
 PRODUCTS = 60
 SLOW = 20
 FACTORED = 12_000
+# Whole steps of the mixed method before it gives up: stiff strips take 3, crumpling sheets up to 15.
+WHOLE_STEPS = 25
 
 
 class Potential(Protocol):
@@ -55,8 +58,8 @@ class Potential(Protocol):
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         """Value [J] and gradient [N], (n, 3), zero where held."""
 
-    def hessian(self, x: Floats) -> Hessian:
-        """Second derivative [N/m], positive semidefinite or nearly so."""
+    def hessian(self, x: Floats, stresses: MixedStress | None = None, psd: bool = True) -> Hessian:
+        """Second derivative [N/m], positive semidefinite or nearly so; with carried membrane stresses where given."""
 
     def round_off(self, x: Floats) -> float:
         """Rounding error of the value at x [J]."""
@@ -64,8 +67,11 @@ class Potential(Protocol):
     def precondition(self, residual: Floats) -> Floats:
         """(constant matrix)⁻¹ residual, (n, 3), zero where held."""
 
-    def factored(self, hessian: Hessian) -> Callable[[Floats], Floats]:
-        """hessian⁻¹ residual by a factorisation of its own."""
+    def mixed_stress(self, x: Floats) -> MixedStress:
+        """Membrane stresses at x, to be carried through a mixed Newton solve."""
+
+    def factored(self, hessian: Hessian, definite: bool = False) -> Callable[[Floats], Floats] | None:
+        """hessian⁻¹ residual by a factorisation of its own; None if it must be `definite` and is not."""
 
     def admissible(self, x: Floats, trial: Floats) -> bool:
         """Whether the step from x to trial stays where the model is valid."""
@@ -132,7 +138,9 @@ class Memory:
         """Steps and changes stacked, (k, n, 3) each: plain arrays for a saved state."""
         if not self._pairs:
             return np.zeros((0, 0, 3)), np.zeros((0, 0, 3))
-        return np.stack([s for s, _, _ in self._pairs]), np.stack([y for _, y, _ in self._pairs])
+        # One layout, whatever that of the pairs: sums of a resumed run must add in the same order.
+        steps, changes = (np.stack(part) for part in ([p[0] for p in self._pairs], [p[1] for p in self._pairs]))
+        return np.ascontiguousarray(steps), np.ascontiguousarray(changes)
 
 
 def quasi_newton(potential: Potential, x: Floats, tolerance: float, most: int, memory: Memory) -> Steps:
@@ -167,6 +175,46 @@ def quasi_newton(potential: Potential, x: Floats, tolerance: float, most: int, m
     return Solution(x, change <= tolerance, change, counts, f"no convergence in {most} iterations")
 
 
+def mixed_newton(potential: Potential, x: Floats, tolerance: float, most: int) -> Steps:
+    """Whole Newton steps with a factor of the full Hessian and the membrane stress as an unknown (`mixed.py`).
+
+    A thin sheet's energy rises before it falls, so steps are not cut; the solve counts when steps have died out below
+    `tolerance` [m] with the energy no higher than at the start. What does not come to that ends unconverged.
+    """
+    counts = Counts(gradients=1)
+    value, gradient = potential.value_and_gradient(x)
+    if not np.isfinite(value):
+        return Solution(x, False, np.inf, counts, "the energy at the start of the step is not finite")
+    start = value
+    stresses = potential.mixed_stress(x)
+    change = np.inf
+    while counts.iterations < min(most, WHOLE_STEPS):
+        yield "factor", change
+        solve = potential.factored(potential.hessian(x, stresses, psd=False), definite=True)
+        counts.factorisations += 1
+        if solve is None:
+            solve = potential.factored(potential.hessian(x, stresses, psd=True))
+            counts.factorisations += 1
+        assert solve is not None
+        direction = -solve(gradient)
+        change = rms(direction)
+        trial = x + direction
+        if not np.isfinite(change) or not potential.admissible(x, trial):
+            return Solution(x, False, change, counts, "a Newton step left the model's range")
+        stresses.advance(x, direction)
+        x = trial
+        value, gradient = potential.value_and_gradient(x)
+        counts.gradients += 1
+        counts.iterations += 1
+        yield "solve", change
+        if change <= tolerance:
+            blur = ROUND_OFF * abs(start) + 10.0 * potential.round_off(x)
+            return Solution(
+                x, value <= start + blur, change, counts, "Newton found a stationary state of higher energy"
+            )
+    return Solution(x, False, change, counts, f"no convergence in {counts.iterations} whole Newton steps")
+
+
 def newton(potential: Potential, x: Floats, tolerance: float, most: int) -> Steps:
     """Newton steps by preconditioned conjugate gradients; stops when a step is under `tolerance` [m]."""
     counts = Counts(gradients=1)
@@ -182,7 +230,9 @@ def newton(potential: Potential, x: Floats, tolerance: float, most: int) -> Step
         counts.products += spent
         if spent >= limit and len(x) <= FACTORED:
             yield "factor", change
-            precondition, limit = potential.factored(hessian), SLOW
+            exact = potential.factored(hessian)
+            assert exact is not None
+            precondition, limit = exact, SLOW
             direction, spent = yield from _solved(potential, hessian, gradient, precondition, change)
             counts.products += spent
             counts.factorisations += 1

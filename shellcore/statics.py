@@ -3,9 +3,7 @@
 A step that bends also stretches, to second order, and a thin sheet answers with stresses far above the true ones.
 Two things follow, and each has its remedy:
 
-- These stresses enter the geometric part of the Hessian and spoil the next step. So the stress there is an unknown of
-  its own, carried from step to step by the linearised strain (a mixed Newton method, condensed: same equilibrium, same
-  size of system; Magisano, Leonetti and Garcea 2017 call it the mixed integration point strategy).
+- These stresses spoil the next step's Hessian. There, stress is an unknown of its own (`mixed.py`).
 - Energy rises before it falls, so a line search would cut every step. Steps are taken whole, and judged after a few of
   them (the watchdog technique of Chamberlain et al. 1982): if the energy is not below that of the
   last state trusted, go back there and hold on to it by a spring μM/2 |x − home|² (a proximal point, or an implicit
@@ -25,13 +23,12 @@ from scipy.sparse import csc_matrix, diags
 
 from .assembly import Hessian
 from .energies.base import Energy
-from .energies.fem import Fem
 from .energies.pressure import Pressure
-from .errors import ShellError, StepFailed
+from .errors import ShellError, StepFailed, listed
 from .linalg import Factor
+from .mixed import MixedStress
 from .scene import Scene, as_scene
 from .solver import ROUND_OFF
-from .subdivision.energy import KirchhoffLove
 from .system import System
 from .types import Floats, Sparse
 
@@ -42,6 +39,9 @@ MOST = 600
 PATIENCE, ENOUGH = 8, 0.1
 # A step turns or stretches no edge by more than this, and is never cut below that share of Newton's.
 LARGEST_TURN, SMALLEST_SHARE = 0.5, 1e-6
+# Least shift tried, as a share of the stiffest vertex: rigid motions of a shell that nothing holds need no more, for
+# their zero eigenvalues may come out below zero by round-off.
+FAINT = 1e-12
 # Passes over what has no potential (open rims under pressure, wind, friction), taken at the last state.
 PASSES = 60
 # Step length [s] that sets contact stiffness and lagged terms, as a frame at 24 a second would.
@@ -94,6 +94,14 @@ class _Static:
                 bearing += energy.gradient(x)
         return _largest(load) or _largest(np.where(self._held, bearing, 0.0))
 
+    def hessian(self, x: Floats, stresses: MixedStress) -> Hessian:
+        """Exact, but for the stress in the geometric part of membranes, which is carried along."""
+        total = stresses.hessian(x)
+        for energy in self.energies:
+            if energy not in stresses.membranes:
+                total = total + energy.hessian(x, psd=False)
+        return total
+
     def round_off(self, x: Floats) -> float:
         return sum(energy.round_off(x) for energy in self.energies)
 
@@ -120,6 +128,13 @@ def equilibrium(
         x = system.with_hidden(x)
     if x.shape != system.start.shape:
         raise ShellError(f"start must have shape {(system.visible, 3)}, not {x.shape}")
+    bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
+    if len(bad):
+        raise ShellError(f"start of vertices {listed(bad)} is not finite", vertices=bad)
+    if tolerance is not None and not tolerance > 0:
+        raise ShellError(f"tolerance must be positive, not {tolerance}")
+    if not np.isfinite(time):
+        raise ShellError(f"time must be finite, not {time}")
     x = system.targets(time, x)
     report: dict[str, Any] = {"iterations": 0, "factorisations": 0, "passes": 0}
     for _ in range(PASSES):
@@ -141,30 +156,6 @@ def equilibrium(
     return control[: system.visible]
 
 
-class _Stresses:
-    """Membrane stresses as unknowns of their own, one triple a membrane; other energies have none."""
-
-    def __init__(self, energies: list[Energy], x: Floats) -> None:
-        self._others = [energy for energy in energies if not isinstance(energy, (Fem, KirchhoffLove))]
-        self._membranes = [energy for energy in energies if isinstance(energy, (Fem, KirchhoffLove))]
-        self._stress = [membrane.stress(*membrane.strain(x)) for membrane in self._membranes]
-
-    def hessian(self, x: Floats) -> Hessian:
-        total = Hessian(len(x))
-        for energy in self._others:
-            total = total + energy.hessian(x, psd=False)
-        for membrane, stress in zip(self._membranes, self._stress, strict=True):
-            total = total + membrane.hessian_under(x, stress)
-        return total
-
-    def advance(self, x: Floats, direction: Floats, share: float) -> None:
-        """Follow the step from x by `share` of the Newton direction."""
-        for i, membrane in enumerate(self._membranes):
-            ahead = membrane.stress_ahead(x, direction)
-            a, b, c = (s + share * (t - s) for s, t in zip(self._stress[i], ahead, strict=True))
-            self._stress[i] = (a, b, c)
-
-
 def _minimised(static: _Static, x: Floats, tolerance: float | None, report: dict[str, Any]) -> Floats:
     system = static.system
     free = np.flatnonzero(static.free.ravel())
@@ -175,11 +166,11 @@ def _minimised(static: _Static, x: Floats, tolerance: float | None, report: dict
     if not np.isfinite(value):
         raise StepFailed("the energy of the start shape is not finite")
     home = (x, value, gradient)
-    stresses = _Stresses(static.energies, x)
+    stresses = MixedStress(static.energies, x)
     spring, shift, tries = 0.0, 0.0, 0
     expected = 0.0
     for _ in range(MOST):
-        matrix = stresses.hessian(x).matrix()
+        matrix = static.hessian(x, stresses).matrix()
         goal = _Goal.of(static, matrix, x, tolerance)
         residual = _largest(gradient)
         report |= {"residual": residual, "goal": max(goal.tolerance, goal.round_off), "bound": goal.bound(residual)}
@@ -192,7 +183,7 @@ def _minimised(static: _Static, x: Floats, tolerance: float | None, report: dict
         pull = gradient + spring * held_mass * (x - home[0])
         direction[free] = factor.solve(-pull.ravel()[free])
         direction = direction.reshape(x.shape)
-        if spring == 0.0 and shift == 0.0 and goal.reached(residual, float(np.abs(direction).max())):
+        if max(spring, shift) <= FAINT * unit and goal.reached(residual, float(np.abs(direction).max())):
             return x
         share = min(1.0, LARGEST_TURN / turning(direction))
         while share > SMALLEST_SHARE and not system.admissible(x, x + share * direction):
@@ -212,7 +203,7 @@ def _minimised(static: _Static, x: Floats, tolerance: float | None, report: dict
             tries = 0
         elif tries > PATIENCE or not np.isfinite(value):
             x, value, gradient = home
-            stresses = _Stresses(static.energies, x)
+            stresses = MixedStress(static.energies, x)
             spring = max(16.0 * spring, 1e-12 * unit)
             tries = 0
             if spring > 1e6 * unit:
@@ -226,13 +217,13 @@ def _definite(
     matrix: Sparse, inertia: Floats, spring: float, last: float, unit: float, report: dict[str, Any]
 ) -> tuple[Factor, float]:
     """Factor of matrix + (spring + shift) M with the least shift tried that leaves no negative eigenvalue."""
-    shift = last / 64.0 if last > 1e-10 * unit else 0.0
+    shift = last / 8.0 if last > 1e-11 * unit else 0.0
     while True:
         factor = _factored(matrix + diags((spring + shift) * inertia))
         report["factorisations"] += 1
         if factor is not None and factor.negative_pivots == 0:
             return factor, shift
-        shift = max(8.0 * shift, 2.0 * spring, 1e-12 * unit)
+        shift = max(8.0 * shift, 2.0 * spring, FAINT * unit)
         if shift > 1e6 * unit:
             raise StepFailed("no descent direction: the model is degenerate in this state")
 

@@ -28,13 +28,12 @@ from .errors import ShellError, ShellWarning, listed
 from .scene import Scene
 from .shell import Shell
 from .stretch_cap import stretch_scale
+from .stretch_guard import StretchGuard
 from .subdivision.energy import KelvinVoigt
 from .subdivision.model import FaceStrains, SubdivisionModel, control_map
 from .types import Bools, Floats, Ints, Sparse
 from .vectors import by_columns
 
-# Cubic energies of curved shells are unbounded below: steps that stretch an edge beyond this are refused.
-LARGEST_STRETCH = 0.2
 # Stretch over bending, A|e|²/D, below which a curved cubic shell leaves its model (Cubic Shells, section 8).
 STIFFEST_BENDING = 100.0
 
@@ -236,15 +235,13 @@ class System:
                 free[held.vertices, held.axis] = False
         return free
 
-    def _guard(self, index: int) -> tuple[Ints, Floats] | None:
-        """Edges and squared rest lengths of a shell whose energy could run away under stretch."""
+    def _guard(self, index: int) -> StretchGuard | None:
+        """Guard of a shell whose energy could run away under stretch."""
         energy = self.bendings[index].energy
         if not isinstance(energy, Cubic) or energy.flat:
             return None
         shell = self.scene.shells[index]
-        edges = shell.mesh.edges
-        rest = shell.rest_positions[edges[:, 1]] - shell.rest_positions[edges[:, 0]]
-        return edges + int(self.offsets[index]), np.einsum("ij,ij->i", rest, rest)
+        return StretchGuard(shell.mesh.edges, shell.rest_positions, int(self.offsets[index]))
 
     def _warn(self) -> None:
         for i, guard in enumerate(self._guards):
@@ -252,7 +249,7 @@ class System:
                 continue
             shell = self.scene.shells[i]
             a11, a22, _, _ = shell.material.membrane_moduli(len(shell.faces))
-            ratio = float(np.minimum(a11, a22).min() * guard[1].mean() / max(shell.hinge_rigidity.max(), 1e-300))
+            ratio = float(np.minimum(a11, a22).min() * guard.mean_length_2 / max(shell.hinge_rigidity.max(), 1e-300))
             if ratio < STIFFEST_BENDING:
                 warnings.warn(
                     f"shell {i}: stretch is only {ratio:.3g} times as stiff as bending at the size of an edge "
@@ -282,6 +279,9 @@ class System:
     def begin_step(self, t: float, h: float, x: Floats, v: Floats) -> StepTerms:
         """Terms of the step from t to t + h [s] that starts at x with velocities v."""
         energies: list[Energy] = []
+        for guard in self._guards:
+            if guard is not None:
+                guard.begin_step()
         self._move_rest_angles(t + h)
         if self.scene.attachments:
             tied = self._tied
@@ -308,6 +308,14 @@ class System:
             energies.append(penalty)
         force, drag = self._forces(t, h, x, v)
         return StepTerms(energies + drag, force, self.targets(t + h, x))
+
+    def stiffness_changes(self, t: float, h: float) -> bool:
+        """Whether the step from t over h [s] changes the constant matrix: rest angles that move, ties that open."""
+        if sum(int((tie.release > t).sum()) for tie in self.scene.attachments) != self._tied:
+            return True
+        pairs = zip(self.scene.shells, self.bendings, strict=True)
+        moving = [(shell.rest_angles_at(t + h), bend) for shell, bend in pairs if shell.rest_angles_move]
+        return any(not np.array_equal(angles, bend.angles.rest_angles) for angles, bend in moving)
 
     def _move_rest_angles(self, t: float) -> None:
         for shell, bending in zip(self.scene.shells, self.bendings, strict=True):
@@ -398,18 +406,5 @@ class System:
         return total
 
     def admissible(self, x: Floats, trial: Floats) -> bool:
-        """Whether curved cubic shells keep their edges within `LARGEST_STRETCH` (or stretch no further)."""
-        for guard in self._guards:
-            if guard is None:
-                continue
-            edges, rest = guard
-            limit = (1.0 + LARGEST_STRETCH) ** 2
-            worst = _stretched(trial, edges, rest)
-            if worst > limit and worst > _stretched(x, edges, rest):
-                return False
-        return True
-
-
-def _stretched(x: Floats, edges: Ints, rest: Floats) -> float:
-    edge = x[edges[:, 1]] - x[edges[:, 0]]
-    return float((np.einsum("ij,ij->i", edge, edge) / rest).max())
+        """Whether curved cubic shells keep their edges within the guard's limit (or stretch no further)."""
+        return all(guard.allows(x, trial) for guard in self._guards if guard is not None)

@@ -259,7 +259,8 @@ def swinging_strip(bending: str, rigidity: float = 1.0, rows: int = 24) -> float
 
     Its motion is small enough for it to curl freely: it should see D(1 − 1/9).
     """
-    beam = strip(strip_mesh(rows, 1.0, 0.1), thin_material(rigidity, 1e-2), bending)
+    material = sc.Material(stretch=1.2e5, bend=rigidity, areal_density=1.0, thickness=1e-2)
+    beam = strip(strip_mesh(rows, 1.0, 0.1), material, bending)
     force = 0.05 * rigidity * beam.width * beam.share
     load = beam.shell.load(beam.tip, np.column_stack([0 * force, 0 * force, -force]))
     scene = sc.Scene([beam.shell], gravity=(0, 0, 0))
@@ -278,3 +279,142 @@ def swinging_strip(bending: str, rigidity: float = 1.0, rows: int = 24) -> float
     h = period / steps
     omega = np.tan(np.pi / (second - first) * h) / h
     return float((omega**2 / rigidity) ** 0.25)
+
+
+def jittered(n: int, seed: int, amount: float = 0.3) -> meshes.Mesh:
+    """Delaunay triangulation of an n × n lattice in the unit square, inner points moved by up to `amount` cells."""
+    rng = np.random.default_rng(seed)
+    points = np.stack(np.meshgrid(np.arange(n + 1.0), np.arange(n + 1.0)), axis=-1).reshape(-1, 2)
+    inside = ((points > 0) & (points < n)).all(axis=1)
+    points[inside] += rng.uniform(-amount, amount, (int(inside.sum()), 2))
+    points /= n
+    return np.column_stack([points, np.zeros(len(points))]), meshes._triangulated(points)
+
+
+def sheet_mesh(kind: str, n: int, seed: int = 0) -> meshes.Mesh:
+    """The unit square of about n × n cells: "equilateral", "one", "crossed", "alternating", "jittered", "scattered"."""
+    if kind == "equilateral":
+        points, faces = meshes.equilateral(n, round(2 * n / np.sqrt(3.0)), 1.0 / n)
+        return points / [1.0, points[:, 1].max(), 1.0], faces
+    if kind == "jittered":
+        return jittered(n, seed)
+    if kind == "scattered":
+        return meshes.unstructured((n + 1) ** 2, 1.0, 1.0, seed)
+    return meshes.grid(n, n, 1.0, 1.0, kind)
+
+
+def forced_cylinder(
+    mesh: meshes.Mesh, angle: float, bending: str = "hinge", fit: bool = False, curvature: float = 1e-3
+) -> tuple[float, float]:
+    """Rigidity over the material's of a unit square whose border is held on a cylinder of that direction [rad].
+
+    Held are heights and slopes, by two rows of vertices; those within move up and down to rest. First of the whole
+    sheet (its outermost edges bear nothing and its border cannot relax: off by O(h)); then of its middle, by a
+    smooth window.
+    """
+    points, faces = mesh
+    shell = sc.Shell(points, faces, thin_material(1.0, 1e-2), bending=bending, hinge_fit=fit)
+    along = (points[:, :2] - 0.5) @ [np.cos(angle), np.sin(angle)]
+    target = points.copy()
+    target[:, 2] = 0.5 * curvature * along**2
+    shell.start = target
+    depth = 1.3 * np.sqrt(2.0 * shell.areas.mean())
+    rim = np.flatnonzero((np.abs(points[:, :2] - 0.5) > 0.5 - depth).any(axis=1))
+    shell.pin(np.arange(len(points)), target, axes=(True, True, False))
+    shell.pin(rim, target[rim])
+    scene = sc.Scene([shell], gravity=(0, 0, 0))
+    x = sc.equilibrium(scene)
+    bent = System(scene).bendings[0]
+    total = 2.0 * bent.energy.value(x) / curvature**2
+    middle = points[shell.hinges[:, :2]].mean(axis=1)[:, :2]
+    window = np.prod(np.sin(np.pi * middle) ** 4, axis=1)
+    of_two = shell.areas[shell.mesh.hinge_faces].sum(axis=1)
+    cost = bent.angles.weights * bent.angles.angles(x) ** 2
+    return float(total), float((window @ cost) / (window @ of_two / 3.0) / curvature**2)
+
+
+def predicted(kind: str, angle: float) -> float:
+    """Effective rigidity over the material's, from the reference table (relaxed; mean of its jittered meshes)."""
+    name = {"one": "right /", "crossed": "crossed relaxed", "alternating": "unionjack relaxed"}.get(kind, kind)
+    column = {0: 1, 22.5: 2, 45: 3, 67.5: 4, 90: 5, 135: 6}[angle]
+    with open(REFERENCES / "hinge_effective_moduli.csv", newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.reader(file) if row[0] == name or (kind == "jittered" and "delaunay rel" in row[0])]
+    return float(np.mean([float(row[column]) for row in rows])) / 3.0
+
+
+def turned(mesh: meshes.Mesh) -> meshes.Mesh:
+    """The same mesh with x and y swapped."""
+    points, faces = mesh
+    return points[:, [1, 0, 2]], faces[:, ::-1]
+
+
+def sheet_rigidity(
+    mesh: meshes.Mesh, bending: str = "quadratic", fit: bool = False, gamma: float = 1.0, thickness: float = 3e-3
+) -> float:
+    """EI/D that the tip of a heavy square sheet, clamped along one side, tells by its drop."""
+    found = heavy_cantilever(gamma, bending, mesh=mesh, thickness=thickness, hinge_fit=fit)
+    return effective_rigidity(gamma, found["drop"])
+
+
+def hanging_cloth(n: int = 40, bending: str = "quadratic") -> sc.Scene:
+    """The reference sheet (2 m, E·t = 2e3 N/m) held at two corners, let go as an upright plane with faint waves."""
+    points, faces = meshes.grid(n, n, 2.0, 2.0)
+    start = np.column_stack([points[:, 0], 1e-3 * np.sin(7 * points[:, 0]) * points[:, 1], points[:, 1]])
+    material = sc.Material(stretch=2e3, poisson=0.25, bend=5e-5, areal_density=0.15, thickness=1e-3)
+    shell = sc.Shell(points, faces, material, bending=bending, start=start)
+    upper = points[:, 1] > 2.0 - 1e-9
+    shell.pin(np.flatnonzero(upper & ((points[:, 0] < 1e-9) | (points[:, 0] > 2.0 - 1e-9))))
+    return sc.Scene([shell])
+
+
+def buckled_strip(bending: str = "hinge", shortening: float = 0.3) -> sc.Scene:
+    """A thin strip clamped at both ends, which have come together by 30% of its length."""
+    points, faces = strip_mesh(30, 1.0, 0.2)
+    start = points * [1.0, 1.0 - shortening, 1.0]
+    start[:, 2] = 0.3 * np.sin(np.pi * points[:, 1]) ** 2
+    shell = sc.Shell(points, faces, thin_material(1e-3, 1e-3), bending=bending, start=start)
+    shell.clamp(np.flatnonzero(points[:, 1] < 1e-9))
+    # Two rows at the far end: position and slope.
+    held = np.flatnonzero(points[:, 1] > 1.0 - 1.5 / 30)
+    shell.pin(held, points[held] - [0.0, shortening, 0.0])
+    return sc.Scene([shell], gravity=(0, 0, 0))
+
+
+def pillow(n: int = 12, bending: str = "hinge") -> sc.Scene:
+    """Two flat squares joined at their rim and blown up."""
+    points, faces = meshes.grid(n, n, 1.0, 1.0)
+    rim = (np.abs(points[:, :2] - 0.5) > 0.5 - 1e-9).any(axis=1)
+    inner = np.flatnonzero(~rim)
+    below = np.arange(len(points))
+    below[inner] = len(points) + np.arange(len(inner))
+    both = np.vstack([points, points[inner]])
+    both[inner, 2], both[len(points) :, 2] = 1e-3, -1e-3
+    material = sc.Material(stretch=5e3, poisson=0.25, bend=1e-4, areal_density=0.15, thickness=1e-3)
+    shell = sc.Shell(
+        both, np.vstack([faces, below[faces][:, ::-1]]), material, bending, rest_angles="flat", pressure=100.0
+    )
+    shell.pin([0])
+    shell.pin([n], axes=(False, True, True))
+    shell.pin([(n + 1) * n], axes=(False, False, True))
+    return sc.Scene([shell])
+
+
+def static_residual(scene: sc.Scene, x: np.ndarray) -> float:
+    """Largest force [N] left on a free vertex at x, added up from the energies one by one."""
+    system = System(scene)
+    force = -system.mass[:, None] * scene.gravity
+    for part in system.elastic():
+        force = force + part.gradient(x)
+    for shell, pressure in system.pressures:
+        pressure.pressure = shell.pressure_at(0.0)
+        pressure.begin_step(x)
+        force = force + pressure.gradient(x)
+    (shell,) = scene.shells
+    for load in shell.loads:
+        np.subtract.at(force, load.vertices, np.ascontiguousarray(load.at(0.0)))
+    for slope in shell.slopes:
+        np.add.at(force, slope.vertices, slope.stiffness[:, None] * (x[slope.vertices] - slope.at(0.0)))
+    for source in scene.forces:
+        force = force - source.force(0.0, x, 0 * x, system.area_normals(x))
+    force[~system.free] = 0.0
+    return float(np.linalg.norm(force, axis=1).max())

@@ -3,6 +3,8 @@
 1. fetch the scipy wheels of requirements/wheels.txt into wheels/ (checked by hash; only the missing ones),
 2. copy what ships to build/extension/, with a manifest that lists the wheels,
 3. build one zip per platform with the tool inside pip's bpy, and validate each.
+
+`make extension ARGS=--without-wheels` builds one zip without scipy instead.
 """
 
 from __future__ import annotations
@@ -35,11 +37,21 @@ class Stop(Exception):
 
 
 def main() -> int:
+    bare = "--without-wheels" in sys.argv[1:]
     try:
         missing = [name for name in SHIPPED if not (ROOT / name).exists()]
         if missing:
             raise Stop(f"The extension cannot be built yet: {', '.join(missing)} is not there.")
         tool, tags = blender_tool()
+        if bare:
+            # For Blenders that a Linux distribution builds on its own Python, with scipy beside it: one zip for all.
+            target = Path(sys.argv[sys.argv.index("--to") + 1]) if "--to" in sys.argv else DIST
+            place = target.parent / "stage" if "--to" in sys.argv else STAGE
+            stage([], place)
+            target.mkdir(exist_ok=True)
+            folders = ("--source-dir", str(place), "--output-dir", str(target))
+            run(sys.executable, tool, "build", "--valid-tags", tags, *folders)
+            return 0
         stage(fetched())
         shutil.rmtree(DIST, ignore_errors=True)
         DIST.mkdir()
@@ -89,20 +101,25 @@ def fetched() -> list[Path]:
     return wheels
 
 
-def stage(wheels: list[Path]) -> None:
-    """Everything the zip may hold, and nothing else, in build/extension/."""
-    shutil.rmtree(STAGE, ignore_errors=True)
-    (STAGE / "wheels").mkdir(parents=True)
+def stage(wheels: list[Path], place: Path = STAGE) -> None:
+    """Everything the zip may hold, and nothing else, in a folder, build/extension/ unless told otherwise."""
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
     for name in SHIPPED:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, STAGE / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+            shutil.copytree(source, place / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
         else:
-            shutil.copy(source, STAGE / name)
+            shutil.copy(source, place / name)
+    if wheels:
+        (place / "wheels").mkdir()
     for wheel in wheels:
-        shutil.copy(wheel, STAGE / "wheels" / wheel.name)
+        shutil.copy(wheel, place / "wheels" / wheel.name)
     manifest = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
-    (STAGE / "blender_manifest.toml").write_text(with_wheels(manifest, [w.name for w in wheels]), encoding="utf-8")
+    if not wheels:
+        (place / "blender_manifest.toml").write_text(manifest, encoding="utf-8")
+        return
+    (place / "blender_manifest.toml").write_text(with_wheels(manifest, [w.name for w in wheels]), encoding="utf-8")
 
 
 def with_wheels(manifest: str, names: list[str]) -> str:

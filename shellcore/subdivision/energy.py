@@ -76,9 +76,9 @@ class KirchhoffLove(Energy):
         return Stretch.of(f1, f2).strain, Curvature.of(f1, f2, h).value
 
     def stress(self, e11: Floats, e22: Floats, e12: Floats) -> Stress:
-        """Derivative of the energy density by the strain [N/m]."""
-        s11, s22, s12 = _times(self.membrane, np.stack([e11, e22, e12]))
-        return s11, s22, s12
+        """Stress that works on the strain [N/m], each (k,)."""
+        s11, s22, twice = _times(self.membrane, np.stack([e11, e22, e12]))
+        return s11, s22, 0.5 * twice
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         f1, f2, h = self._fields(x)
@@ -120,9 +120,9 @@ class KirchhoffLove(Energy):
             self._latest = (x, self._hessian(x, None, psd))
         return self._latest[1]
 
-    def hessian_under(self, x: Floats, stress: Stress) -> Hessian:
-        """Exact but for the membrane stress of its geometric part, which is given."""
-        return self._hessian(x, np.stack(stress), False)
+    def hessian_under(self, x: Floats, stress: Stress, psd: bool = False) -> Hessian:
+        """As `hessian`, but for the membrane stress of its geometric part, which is given."""
+        return self._hessian(x, np.stack([stress[0], stress[1], 2.0 * stress[2]]), psd)
 
     def stress_ahead(self, x: Floats, step: Floats) -> Stress:
         """Membrane stress [N/m] at x + step by the strain linearised at x."""

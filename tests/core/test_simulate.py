@@ -3,41 +3,17 @@
 from __future__ import annotations
 
 import io
-import time
 import types
 
 import numpy as np
 import pytest
+from busy import MATERIAL, busy_scene, bytes_of
 
 import shellcore as sc
 from meshes import bumpy, grid
 from shellcore.integrators import INTEGRATORS
 
-MATERIAL = sc.Material(stretch=60.0, poisson=0.3, bend=0.01, areal_density=0.2, thickness=1e-3)
 every_integrator = pytest.mark.parametrize("integrator", INTEGRATORS)
-
-
-def busy_scene():
-    """Everything that changes over time at once: moving pins and rest angles, a seam that opens, wind, damping."""
-    points, faces = bumpy(grid(3, 3, 0.6, 0.6), 0.05)
-    damping = sc.Damping(mass=0.2, stiffness=1e-3, hinge=1e-4)
-    sheet = sc.Shell(points, faces, MATERIAL, damping=damping, pressure=lambda t: 1.0 + t)
-    sheet.pin([0, 3], lambda t: points[[0, 3]] + np.array([0.0, 0.0, 0.1 * np.sin(9.0 * t)]))
-    sheet.pin([12], points[[12]] + 0.05, stiffness=5.0)
-    sheet.load([15], lambda t: np.array([0.0, 0.02 * t, 0.01]))
-    angles = sheet.shape_angles
-    sheet.set_rest_angles(lambda t: angles * (1.0 + 5.0 * t))
-    flap = sc.Shell(points + np.array([0.7, 0.0, 0.0]), faces, MATERIAL, bending="hinge", membrane="springs")
-    seam = sc.Attach(sheet, [7, 11], flap, [4, 8], stiffness=20.0, release=[0.052, np.inf])
-    ground = sc.Plane((0.0, 0.0, -0.05), (0.0, 0.0, 1.0))
-    return sc.Scene([sheet, flap], colliders=[ground], attachments=[seam], wind=sc.Wind((0.0, 3.0, 1.0)))
-
-
-def bytes_of(frame):
-    return b"".join(
-        np.ascontiguousarray(part).tobytes()
-        for part in (frame.time, frame.positions, frame.velocities, *frame.state.values())
-    )
 
 
 class TestIdenticalBytes:
@@ -269,37 +245,3 @@ class TestFailure:
     def test_what_is_not_a_scene(self):
         with pytest.raises(sc.ShellError, match="expected a Scene or a Shell, not str"):
             sc.progress("sheet")
-
-
-class TestProgress:
-    def test_every_iteration_shows_and_a_run_can_be_left(self):
-        run = sc.progress(busy_scene(), 3, fps=100.0, solver="newton")
-        steps = [next(run) for _ in range(5)]
-        assert steps[0].stage == "factor" and steps[0].frame_index == 1
-        assert {step.stage for step in steps[1:]} <= {"solve", "frame"}
-        assert steps[1].iteration == 1
-        run.close()
-        with pytest.raises(StopIteration):
-            next(run)
-
-    def test_frames_come_with_the_progress(self):
-        frames = [step.frame for step in sc.progress(busy_scene(), 3, fps=100.0) if step.frame is not None]
-        assert [bytes_of(f) for f in frames] == [bytes_of(f) for f in sc.simulate(busy_scene(), 3, fps=100.0)]
-
-    @pytest.mark.parametrize("solver", ["newton", "quasi_newton"])
-    def test_a_caller_hears_often_at_6400_vertices(self, solver):
-        """Every 50 ms outside the one factorisation; three times that here, for machines with other work to do."""
-        points, faces = grid(79, 79, 2.0, 2.0)
-        cloth = sc.Material(stretch=2e3, poisson=0.25, bend=5e-5, areal_density=0.15, thickness=3e-4)
-        shell = sc.Shell(points, faces, cloth)
-        shell.pin([0, 79])
-        gaps, last = [], None
-        for step in sc.progress(sc.Scene([shell]), 2, solver=solver, iterations=12):
-            now = time.perf_counter()
-            if last is not None:
-                gaps.append(now - last)
-            # What follows the announcement of a factorisation is not counted.
-            last = None if step.stage == "factor" else now
-        assert len(gaps) > 20
-        assert np.median(gaps) < 0.05
-        assert max(gaps) < 0.15

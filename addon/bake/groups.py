@@ -1,0 +1,39 @@
+"""Which shells are baked, and which of them together."""
+
+from typing import Any
+
+from ..errors import UserError
+
+# Shells that touch each other share one solve, so these must agree; the rest is each shell's own.
+SHARED = (
+    "integrator", "newmark_beta", "newmark_gamma", "substeps", "solver", "jacobian", "tolerance", "iterations",
+    "strain_limit", "use_collision", "collision_collection", "contact_distance", "air_drag", "air_lift",
+    "air_density", "frame_start", "frame_end",
+)  # fmt: skip
+
+
+def shells(scene: Any) -> list[Any]:
+    """All shells of a scene, in the order of names."""
+    return sorted((o for o in scene.objects if o.type == "MESH" and o.thin_shell.enabled), key=lambda o: o.name)
+
+
+def named(scene: Any, names: list[str]) -> list[Any]:
+    """The shells of these names."""
+    found = []
+    for name in names:
+        obj = scene.objects.get(name)
+        if obj is None:
+            raise UserError(f"there is no object '{name}' in the scene '{scene.name}': check the name")
+        if obj.type != "MESH" or not obj.thin_shell.enabled:
+            raise UserError(f"'{name}' is no thin shell: press Thin Shell in its Physics tab first")
+        found.append(obj)
+    return found
+
+
+def together(objects: list[Any]) -> list[list[Any]]:
+    """Groups that are simulated together: those whose solver settings and frames agree."""
+    groups: dict[tuple[Any, ...], list[Any]] = {}
+    for obj in objects:
+        key = tuple(str(getattr(obj.thin_shell, name)) for name in SHARED)
+        groups.setdefault(key, []).append(obj)
+    return list(groups.values())

@@ -1,0 +1,78 @@
+"""What there is of an object's bake, for the panel: cheap enough to ask at every redraw."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+from ..cache import pc2, playback, sidecar
+from ..cache.files import CacheError
+from .fingerprint import of_settings
+from .location import paths_of
+
+# A panel redraws many times a second; the disk is asked at most once in this many seconds.
+MEMORY_SECONDS = 1.0
+_known: dict[tuple[str, str], tuple[float, "Status"]] = {}
+
+
+@dataclass(frozen=True)
+class Status:
+    """`kind`: NONE, BAKED, PARTIAL, OUTDATED, MISSING or BROKEN; `message` for the user."""
+
+    kind: str
+    message: str = ""
+    resumable: int | None = None
+    """Last frame of an unfinished bake that can be resumed."""
+
+
+def status(obj: Any, scene: Any, fresh: bool = False) -> Status:
+    """The state of an object's bake."""
+    key = (bpy.data.filepath, obj.name)
+    now = time.monotonic()
+    if not fresh and key in _known and now - _known[key][0] < MEMORY_SECONDS:
+        return _known[key][1]
+    found = _status(obj, scene)
+    _known[key] = now, found
+    return found
+
+
+def forget() -> None:
+    """Ask the disk again next time."""
+    _known.clear()
+
+
+def _status(obj: Any, scene: Any) -> Status:
+    settings = obj.thin_shell
+    resumable = _resumable(obj)
+    if not settings.baked:
+        return Status("NONE", "Not baked" if resumable is None else f"Stopped at frame {resumable}", resumable)
+    last = settings.baked_start + settings.baked_samples - 1
+    if settings.baked_target == "PC2":
+        path = playback.playing_points(obj)
+        if path is None:
+            return Status("MISSING", "The Thin Shell modifier is gone: bake again", resumable)
+        try:
+            with pc2.Reader(path) as reader:
+                found = reader.header.samples
+        except CacheError as error:
+            return Status("MISSING" if not path.exists() else "BROKEN", str(error), resumable)
+        if found < settings.baked_samples:
+            last = settings.baked_start + found - 1
+    if settings.baked_settings != of_settings(obj, scene):
+        return Status("OUTDATED", f"Outdated: settings or mesh changed since the bake (to frame {last})", resumable)
+    if not settings.baked_complete:
+        return Status("PARTIAL", f"Stopped at frame {last}", resumable)
+    return Status("BAKED", f"Baked to frame {last}", resumable)
+
+
+def _resumable(obj: Any) -> int | None:
+    try:
+        paths = paths_of(obj)
+        described = paths.part_sidecar if paths.part_sidecar.is_file() else paths.sidecar
+        if not described.is_file():
+            return None
+        info = sidecar.read(described)
+        return None if info.complete or info.samples == 0 else info.last_frame
+    except (CacheError, OSError):
+        return None

@@ -1,0 +1,188 @@
+"""From objects to one `Scene` of the core, and back from its frames to object space."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ... import shellcore as sc
+from ...shellcore.errors import listed
+from .. import compat
+from ..errors import UserError
+from . import mesh as meshes
+from .axes import face_axes
+from .colliders import colliders
+from .forces import acting
+from .material import weighted
+from .motion import Sampler, Track, evaluated
+from .units import matrix_of, metres_per_unit, to_object, to_world
+from .weights import group_weights
+
+# Pins at least this heavy hold exactly; weights are painted in single precision.
+EXACT = 0.9995
+
+
+@dataclass
+class Link:
+    """One object's share of a simulation."""
+
+    name: str
+    uid: int
+    shell: sc.Shell
+    arrays: meshes.MeshArrays
+    matrix: Track
+    """World matrix, (4, 4), sampled every frame."""
+    scale: float
+
+    def local(self, positions: Any) -> Any:
+        """World positions [m] in the object's space of the last sample, (n, 3)."""
+        return to_object(positions, self.matrix.now, self.scale)
+
+
+@dataclass
+class Simulation:
+    """What the core simulates and how it maps back to objects."""
+
+    scene: sc.Scene
+    links: list[Link]
+    sampler: Sampler
+
+    def capture(self, time: float) -> None:
+        """Sample everything that moves from the scene as it is evaluated now; `time` [s] from the start."""
+        self.sampler.capture(time, bpy.context.evaluated_depsgraph_get())
+
+
+def build(scene: Any, objects: list[Any]) -> Simulation:
+    """The simulation of the objects, with the scene standing at the first frame and inputs visible."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    sampler, scale = Sampler(), metres_per_unit(scene)
+    links, attachments = [], []
+    for obj in objects:
+        link = _link(obj, depsgraph, sampler, scale)
+        links.append(link)
+        attachments += _seams(obj, link)
+    shells = [link.shell for link in links]
+    surfaces = colliders(scene, objects, sampler, depsgraph, scale)
+    forces = acting(scene, objects, shells, sampler, depsgraph)
+    touching = len(objects) > 1 or any(obj.thin_shell.self_contact for obj in objects)
+    distance = objects[0].thin_shell.contact_distance * 1e-3 or None
+    made = sc.Scene(
+        shells,
+        colliders=surfaces,
+        attachments=attachments,
+        self_contact=touching,
+        contact_distance=distance,
+        **forces,
+    )
+    return Simulation(made, links, sampler)
+
+
+def _link(obj: Any, depsgraph: Any, sampler: Sampler, scale: float) -> Link:
+    name, settings = obj.name, obj.thin_shell
+    found = evaluated(name, depsgraph)
+    mesh = found.data
+    arrays = meshes.read(mesh)
+    matrix = sampler.track(lambda graph: matrix_of(evaluated(name, graph)), depsgraph)
+    start = to_world(arrays.positions, matrix.now, scale)
+    rest = _rest_positions(obj, depsgraph, start, matrix.now, scale)
+    axes, strength = face_axes(obj, mesh, arrays, rest, matrix.now)
+    try:
+        shell = sc.Shell(
+            rest,
+            arrays.faces,
+            weighted(obj, mesh, arrays, strength),
+            bending=settings.bending,
+            membrane=settings.membrane,
+            axes=axes,
+            rest_angles=settings.rest_angles,
+            damping=sc.Damping(
+                mass=settings.damping_mass,
+                stiffness=settings.damping_stiffness,
+                hinge=settings.damping_hinge,
+                viscosity=settings.damping_viscosity,
+            ),
+            pressure=settings.pressure if settings.use_pressure else None,
+            self_contact=settings.self_contact,
+            friction=settings.friction,
+            start=start,
+            hinge_fit=settings.hinge_fit,
+        )
+    except sc.ShellError as error:
+        raise located(error, name, arrays) from None
+    _pin(obj, mesh, shell, sampler, depsgraph, scale)
+    return Link(name, compat.session_uid(obj), shell, arrays, matrix, scale)
+
+
+def located(error: sc.ShellError, name: str, arrays: meshes.MeshArrays) -> UserError:
+    """The core's complaint with the object's name and the polygons of its mesh instead of triangles."""
+    polygons = sorted({int(arrays.polygons[f]) for f in error.faces if f < len(arrays.polygons)})
+    said = str(error).replace(listed(error.faces), listed(polygons)) if error.faces else str(error)
+    return UserError(f"{name}: {said}", object=name, polygons=polygons, edges=error.edges, vertices=error.vertices)
+
+
+def _rest_positions(obj: Any, depsgraph: Any, start: Any, matrix: Any, scale: float) -> Any:
+    settings = obj.thin_shell
+    if settings.rest_shape == "KEY":
+        keys = obj.data.shape_keys
+        key = keys.key_blocks.get(settings.rest_key) if keys else None
+        if key is None:
+            raise UserError(
+                f"{obj.name}: there is no shape key '{settings.rest_key}' for the rest shape: choose one in Shape",
+                object=obj.name,
+            )
+        flat = np.empty(3 * len(key.data), dtype=np.float32)
+        key.data.foreach_get("co", flat)
+        rest = to_world(flat.reshape(-1, 3).astype(np.float64), matrix, scale)
+    elif settings.rest_shape == "OBJECT":
+        other = settings.rest_object
+        if other is None:
+            raise UserError(
+                f"{obj.name}: the rest shape comes from an object, but none is chosen in Shape", object=obj.name
+            )
+        found = other.evaluated_get(depsgraph)
+        rest = to_world(meshes.vertex_positions(found.data), np.array(found.matrix_world, dtype=np.float64), scale)
+    else:
+        return start
+    if len(rest) != len(start):
+        raise UserError(
+            f"{obj.name}: the rest shape has {len(rest)} vertices, the mesh {len(start)}: they must be the same mesh "
+            "(check the modifiers above Thin Shell)",
+            object=obj.name,
+        )
+    return rest
+
+
+def _pin(obj: Any, mesh: Any, shell: sc.Shell, sampler: Sampler, depsgraph: Any, scale: float) -> None:
+    settings, name = obj.thin_shell, obj.name
+    if not settings.pin_group:
+        return
+    weights = group_weights(obj, mesh, settings.pin_group)
+    if weights is None:
+        raise UserError(
+            f"{name}: there is no vertex group '{settings.pin_group}' to pin: choose one in Shape or clear the field",
+            object=name,
+        )
+
+    def targets(chosen: Any) -> Track:
+        def sample(graph: Any) -> Any:
+            now = evaluated(name, graph)
+            return to_world(meshes.vertex_positions(now.data)[chosen], matrix_of(now), scale)
+
+        return sampler.track(sample, depsgraph)
+
+    exact = np.flatnonzero(weights >= EXACT)
+    if len(exact):
+        shell.pin(exact, targets=targets(exact).at)
+    soft = np.flatnonzero((weights > 0) & (weights < EXACT))
+    if len(soft) and settings.pin_stiffness > 0:
+        shell.pin(soft, targets=targets(soft).at, stiffness=settings.pin_stiffness * weights[soft])
+
+
+def _seams(obj: Any, link: Link) -> list[sc.Attach]:
+    """Ties along edges without a face, where sewing is on."""
+    edges = link.arrays.loose_edges
+    if not obj.thin_shell.use_sewing or len(edges) == 0:
+        return []
+    stiffness = obj.thin_shell.sewing_stiffness or None
+    return [sc.Attach(link.shell, edges[:, 0], link.shell, edges[:, 1], stiffness=stiffness)]

@@ -1,0 +1,179 @@
+"""How a bake plays: Blender's own modifiers and shape keys, so that a file renders without this add-on."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from .. import compat
+from ..bridge.mesh import ALEMBIC_MODIFIER, MODIFIER, input_modifiers, stack_place
+from ..errors import UserError
+from . import pc2
+
+# Past this a .blend file with shape keys becomes slow to save.
+LARGE_KEYS = 100e6
+
+
+def marker(obj: Any) -> Any:
+    """Our Mesh Cache modifier, made where it belongs in the stack if it is not there; idle until something is baked.
+
+    Modifiers above it feed the simulation, those below act on the result.
+    """
+    found = obj.modifiers.get(MODIFIER)
+    if found is not None and found.type == "MESH_CACHE":
+        return found
+    place = stack_place(obj)
+    made = obj.modifiers.new(MODIFIER, "MESH_CACHE")
+    made.name = MODIFIER
+    made.show_viewport = made.show_render = False
+    made.cache_format = "PC2"
+    obj.modifiers.move(len(obj.modifiers) - 1, place)
+    return made
+
+
+def play_points(obj: Any, path: Path, start: int) -> None:
+    """Play a point cache."""
+    modifier = marker(obj)
+    modifier.cache_format = "PC2"
+    modifier.filepath = blend_path(path)
+    modifier.deform_mode = "OVERWRITE"
+    modifier.interpolation = "LINEAR"
+    modifier.time_mode = "FRAME"
+    modifier.play_mode = "SCENE"
+    modifier.frame_start = start
+    modifier.frame_scale = 1.0
+    modifier.factor = 1.0
+    modifier.show_viewport = modifier.show_render = True
+
+
+def stop(obj: Any) -> None:
+    """Take the result off the object; our modifier stays, idle, to keep its place in the stack."""
+    modifier = obj.modifiers.get(MODIFIER)
+    if modifier is not None:
+        modifier.show_viewport = modifier.show_render = False
+        modifier.filepath = ""
+    sequence = obj.modifiers.get(ALEMBIC_MODIFIER)
+    if sequence is not None:
+        cache_file = sequence.cache_file
+        obj.modifiers.remove(sequence)
+        if cache_file is not None and cache_file.users == 0:
+            bpy.data.batch_remove([cache_file])
+    if obj.thin_shell.baked_target == "SHAPE_KEYS" and obj.data.shape_keys is not None:
+        obj.data.shape_keys.driver_remove("eval_time")
+        obj.shape_key_clear()
+
+
+def check_shape_keys(obj: Any) -> None:
+    """Raise where a bake to shape keys would destroy something or could not play."""
+    if obj.data.shape_keys is not None and obj.thin_shell.baked_target != "SHAPE_KEYS":
+        raise UserError(
+            f"{obj.name}: the mesh has shape keys of its own, which a bake to shape keys would replace: "
+            f"apply or remove them, or bake to a point cache",
+            object=obj.name,
+        )
+    if obj.data.users > 1:
+        raise UserError(
+            f"{obj.name}: its mesh is shared by {obj.data.users} users: make it a single user (Object > "
+            f"Relations), or bake to a point cache",
+            object=obj.name,
+        )
+    above = [modifier.name for modifier in input_modifiers(obj) if modifier.show_viewport]
+    if above:
+        raise UserError(
+            f"{obj.name}: shape keys act before the modifiers above Thin Shell ({', '.join(above)}): apply "
+            f"those, or bake to a point cache",
+            object=obj.name,
+        )
+
+
+def play_shape_keys(obj: Any, path: Path, start: int) -> None:
+    """Read a point cache into absolute shape keys, one a frame, played by the frame number."""
+    stop(obj)
+    with pc2.Reader(path) as reader:
+        keys = compat.absolute_keys(obj)
+        for index in range(reader.header.samples):
+            key = compat.add_key(obj, f"frame {start + index}")
+            key.data.foreach_set("co", np.ascontiguousarray(reader.sample(index)).ravel())
+    first, second = keys.key_blocks[1].frame, keys.key_blocks[min(2, len(keys.key_blocks) - 1)].frame
+    spacing = second - first if second > first else 1.0
+    curve = keys.driver_add("eval_time")
+    curve.driver.expression = f"{first!r} + {spacing!r} * (frame - {start})"
+    obj.active_shape_key_index = 0
+    obj.show_only_shape_key = False
+
+
+def play_alembic(obj: Any, path: Path, start: int, end: int) -> None:
+    """Export the playing point cache to Alembic and play that file instead."""
+    scene, layer = bpy.context.scene, bpy.context.view_layer
+    selected, active = [o for o in layer.objects if o.select_get()], layer.objects.active
+    below = [m for m in obj.modifiers if m.show_viewport and obj.modifiers.find(m.name) > obj.modifiers.find(MODIFIER)]
+    range_before = scene.frame_start, scene.frame_end, scene.frame_current
+    try:
+        for other in selected:
+            other.select_set(False)
+        obj.select_set(True)
+        layer.objects.active = obj
+        for modifier in below:
+            modifier.show_viewport = modifier.show_render = False
+        temporary = path.with_name(path.name + ".new")
+        bpy.ops.wm.alembic_export(
+            filepath=str(temporary), start=start, end=end, selected=True, flatten=True,
+            export_hair=False, export_particles=False, use_instancing=False, as_background_job=False,
+            evaluation_mode="VIEWPORT",
+        )  # fmt: skip
+        if not temporary.is_file():
+            raise UserError(
+                f"{obj.name}: Blender wrote no Alembic file; see the console, or bake to a point cache", object=obj.name
+            )
+        os.replace(temporary, path)
+    finally:
+        for modifier in below:
+            modifier.show_viewport = modifier.show_render = True
+        obj.select_set(False)
+        for other in selected:
+            other.select_set(True)
+        layer.objects.active = active
+        scene.frame_start, scene.frame_end = range_before[:2]
+        scene.frame_set(range_before[2])
+    _play_sequence(obj, path)
+
+
+def _play_sequence(obj: Any, path: Path) -> None:
+    before = set(bpy.data.cache_files)
+    bpy.ops.cachefile.open(filepath=str(path))
+    opened = [c for c in bpy.data.cache_files if c not in before]
+    if not opened:
+        raise UserError(
+            f"{obj.name}: Blender could not open {path.name}: bake again, or to a point cache", object=obj.name
+        )
+    cache_file = opened[0]
+    cache_file.filepath = blend_path(path)
+    sequence = obj.modifiers.get(ALEMBIC_MODIFIER) or obj.modifiers.new(ALEMBIC_MODIFIER, "MESH_SEQUENCE_CACHE")
+    sequence.cache_file = cache_file
+    sequence.read_data = {"VERT"}
+    obj.modifiers.move(obj.modifiers.find(sequence.name), obj.modifiers.find(MODIFIER) + 1)
+    bpy.context.view_layer.update()
+    paths = [entry.path for entry in cache_file.object_paths]
+    meshes = [entry for entry in paths if "Shape" in entry] or paths
+    if meshes:
+        sequence.object_path = meshes[-1]
+    modifier = marker(obj)
+    modifier.show_viewport = modifier.show_render = False
+
+
+def blend_path(path: Path) -> str:
+    """Relative to the .blend file where the cache lies beside or below it, so that both can move together."""
+    folder = os.path.dirname(bpy.data.filepath)
+    if folder and Path(os.path.normpath(folder)) in path.parents:
+        return str(bpy.path.relpath(str(path)))
+    return str(path)
+
+
+def playing_points(obj: Any) -> Path | None:
+    """The point cache the object plays, wherever that is."""
+    modifier = obj.modifiers.get(MODIFIER)
+    if modifier is None or modifier.type != "MESH_CACHE" or not modifier.filepath:
+        return None
+    return Path(os.path.normpath(bpy.path.abspath(modifier.filepath)))

@@ -1,0 +1,179 @@
+"""Make an object a shell, in one press or with everything round it; apply and keep presets."""
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+
+from .. import presets
+from ..bake import session, status
+from ..bridge.mesh import MODIFIER
+from ..cache import playback
+from ..cache.files import CacheError
+from ..errors import UserError
+from .bake import leave_edit_mode
+from .cache import delete_bake
+
+_items: list[tuple[str, str, str]] = []
+
+
+def preset_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
+    """Presets for a menu; kept alive here, as Blender does not keep the strings."""
+    _items[:] = [(name, label, about) for name, (label, about) in presets.built_in().items()]
+    return _items
+
+
+class THIN_SHELL_OT_toggle(bpy.types.Operator):
+    bl_idname = "thin_shell.toggle"
+    bl_label = "Thin Shell"
+    bl_description = "Make this mesh a thin shell, or stop it being one"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return session.current is None and context.object is not None and context.object.type == "MESH"
+
+    def execute(self, context: Any) -> set[str]:
+        obj = context.object
+        try:
+            if obj.library is not None:
+                raise UserError(f"{obj.name} is linked from {obj.library.name}: make a library override first")
+            if obj.thin_shell.enabled:
+                delete_bake(obj)
+                if MODIFIER in obj.modifiers:
+                    obj.modifiers.remove(obj.modifiers[MODIFIER])
+                obj.thin_shell.enabled = False
+            else:
+                enable(obj, context.scene)
+        except UserError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+def enable(obj: Any, scene: Any) -> None:
+    """Make it a shell with the scene's frame range."""
+    settings = obj.thin_shell
+    settings.enabled = True
+    settings.frame_start, settings.frame_end = scene.frame_start, scene.frame_end
+    playback.marker(obj)
+
+
+class THIN_SHELL_OT_quick(bpy.types.Operator):
+    bl_idname = "thin_shell.quick"
+    bl_label = "Quick Shell"
+    bl_description = (
+        "Make the selected meshes thin shells of a material; in Edit Mode the selected vertices become pins"
+    )
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    preset: EnumProperty(name="Material", items=preset_items)  # type: ignore[valid-type]
+    floor: BoolProperty(name="Floor", description="Add a floor below to land on", default=False)  # type: ignore[valid-type]
+    pin: BoolProperty(name="Pin Selected", description="Selected vertices stay where they are", default=True)  # type: ignore[valid-type]
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return session.current is None and context.object is not None and context.object.type == "MESH"
+
+    def execute(self, context: Any) -> set[str]:
+        editing = context.object.mode == "EDIT"
+        chosen = [
+            o for o in (context.objects_in_mode if editing else context.selected_objects) if o.type == "MESH"
+        ] or [context.object]
+        leave_edit_mode(context)
+        for obj in chosen:
+            if obj.library is not None:
+                self.report({"ERROR"}, f"{obj.name} is linked from {obj.library.name}: make a library override first")
+                return {"CANCELLED"}
+            enable(obj, context.scene)
+            presets.apply(obj.thin_shell, self.preset)
+            if editing and self.pin:
+                _pin_selected(obj)
+        if self.floor:
+            _floor(context, chosen)
+        return {"FINISHED"}
+
+
+def _pin_selected(obj: Any) -> None:
+    vertices = [v.index for v in obj.data.vertices if v.select]
+    if not vertices:
+        return
+    group = obj.vertex_groups.get("Pin") or obj.vertex_groups.new(name="Pin")
+    group.remove(range(len(obj.data.vertices)))
+    group.add(vertices, 1.0, "REPLACE")
+    obj.thin_shell.pin_group = group.name
+
+
+def _floor(context: Any, shells: list[Any]) -> None:
+    lowest = min((obj.matrix_world @ v.co).z for obj in shells for v in obj.data.vertices)
+    size = max(max(obj.dimensions) for obj in shells) or 1.0
+    mesh = bpy.data.meshes.new("Floor")
+    reach = 5 * size
+    mesh.from_pydata(
+        [(-reach, -reach, 0), (reach, -reach, 0), (reach, reach, 0), (-reach, reach, 0)], [], [(0, 1, 2, 3)]
+    )
+    floor: Any = bpy.data.objects.new("Floor", mesh)
+    centre = sum((obj.matrix_world.translation for obj in shells), shells[0].matrix_world.translation * 0) / len(shells)
+    floor.location = (centre.x, centre.y, lowest - size)
+    context.collection.objects.link(floor)
+    floor.modifiers.new("Collision", "COLLISION")
+    floor.thin_shell.collider_shape = "PLANE"
+
+
+class THIN_SHELL_OT_preset(bpy.types.Operator):
+    bl_idname = "thin_shell.preset"
+    bl_label = "Apply Preset"
+    bl_description = "Set the material; pins, contact and cache stay as they are"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    name: StringProperty(name="Name")  # type: ignore[valid-type]
+
+    @classmethod
+    def description(cls, _context: Any, properties: Any) -> str:
+        return presets.built_in().get(properties.name, ("", "A preset of your own"))[1]
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return session.current is None and context.object is not None and context.object.type == "MESH"
+
+    def execute(self, context: Any) -> set[str]:
+        try:
+            presets.apply(context.object.thin_shell, self.name)
+        except (UserError, CacheError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        status.forget()
+        return {"FINISHED"}
+
+
+class THIN_SHELL_OT_preset_save(bpy.types.Operator):
+    bl_idname = "thin_shell.preset_save"
+    bl_label = "Save Preset"
+    bl_description = "Keep this material under a name, or delete the one of that name"
+    bl_options = {"REGISTER"}  # noqa: RUF012
+
+    name: StringProperty(name="Name", default="My Material")  # type: ignore[valid-type]
+    remove: BoolProperty(name="Delete", options={"SKIP_SAVE"})  # type: ignore[valid-type]
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return context.object is not None and context.object.type == "MESH"
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        return self.execute(context) if self.remove else context.window_manager.invoke_props_dialog(self)
+
+    def execute(self, context: Any) -> set[str]:
+        try:
+            if self.remove:
+                presets.remove(self.name)
+            else:
+                context.object.thin_shell.preset_name = presets.save(context.object.thin_shell, self.name)
+        except (UserError, CacheError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (THIN_SHELL_OT_toggle, THIN_SHELL_OT_quick, THIN_SHELL_OT_preset, THIN_SHELL_OT_preset_save)
+)

@@ -1,0 +1,15 @@
+"""The Physics tab, laid out as Blender's own Cloth is."""
+
+from . import add, cache, forces, main, material, shape
+
+MODULES = (main, material, shape, forces, cache, add)
+
+
+def register() -> None:
+    for module in MODULES:
+        module.register()
+
+
+def unregister() -> None:
+    for module in reversed(MODULES):
+        module.unregister()

@@ -1,0 +1,52 @@
+"""What all panels share."""
+
+import textwrap
+from typing import Any
+
+import bpy
+
+from ..bake import session
+
+
+class PhysicsPanel:
+    """A panel of the Physics tab, shown for shells."""
+
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "physics"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        obj = context.object
+        return obj is not None and obj.type == "MESH" and obj.thin_shell.enabled
+
+
+class SubPanel(PhysicsPanel):
+    """A part of the main panel, closed at first."""
+
+    bl_parent_id = "PHYSICS_PT_thin_shell"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+
+def column(panel: Any, context: Any) -> tuple[Any, Any]:
+    """The shell's settings and a column to draw them in, greyed while they cannot change."""
+    panel.layout.use_property_split = True
+    panel.layout.use_property_decorate = False
+    made = panel.layout.column()
+    made.enabled = editable(context.object)
+    return context.object.thin_shell, made
+
+
+def editable(obj: Any) -> bool:
+    """Whether settings may change: not while baking, and not under a bake unless unlocked."""
+    settings = obj.thin_shell
+    return session.current is None and (not settings.baked or settings.unlocked)
+
+
+def wrapped(layout: Any, text: str, icon: str = "NONE") -> None:
+    """A sentence over as many lines as the panel's width needs."""
+    region, scale = bpy.context.region, bpy.context.preferences.system.ui_scale
+    width = max(20, int((region.width / scale - 75) / 6.3)) if region is not None else 48
+    box = layout.column(align=True)
+    for number, line in enumerate(textwrap.wrap(text, width)):
+        box.label(text=line, icon=icon if number == 0 else "BLANK1" if icon != "NONE" else "NONE")

@@ -1,0 +1,42 @@
+"""Everything a user can set on an object, as `Object.thin_shell`.
+
+Each file lists the properties of one sub-panel as a table {name: property}; the group below joins them. Lengths and
+stiffnesses are SI numbers of the real sheet, independent of the scene's unit scale.
+"""
+
+from typing import Any
+
+import bpy
+
+from . import cache, forces, material, model, shape
+
+TABLES = (model.TABLE, material.TABLE, shape.TABLE, forces.TABLE, cache.TABLE)
+"""Settings in the order of the panels."""
+
+# What says how and where a result is kept, not what it is: never part of a fingerprint.
+NOT_PHYSICS = frozenset(cache.TABLE) | {"enabled", "show_axes", "show_axes_length", "live_iterations"}
+
+
+class ThinShellSettings(bpy.types.PropertyGroup):
+    """A thin sheet or shell: what it is made of, what holds it, where its bake is."""
+
+    __annotations__ = {name: made for table in TABLES for name, made in table.items()}
+
+
+def physics_names() -> list[str]:
+    """Settings that change the result, in a fixed order."""
+    return [name for table in TABLES for name in table if name not in NOT_PHYSICS]
+
+
+def register() -> None:
+    bpy.utils.register_class(ThinShellSettings)
+    owner: Any = bpy.types.Object
+    owner.thin_shell = bpy.props.PointerProperty(
+        type=ThinShellSettings, name="Thin Shell", description="Physics of a thin sheet or shell"
+    )
+
+
+def unregister() -> None:
+    owner: Any = bpy.types.Object
+    del owner.thin_shell
+    bpy.utils.unregister_class(ThinShellSettings)

@@ -1,0 +1,90 @@
+"""Shape: pins, rest shape, sewing, pressure; and collisions."""
+
+from typing import Any
+
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
+from bpy.types import Collection, Object
+
+REST_SHAPES = [
+    ("START", "As at Start", "The shape it has at the first frame"),
+    ("KEY", "Shape Key", "A shape key of this mesh"),
+    ("OBJECT", "Object", "Another object with the same vertices, at its own place and scale"),
+]
+REST_ANGLES = [
+    ("shape", "From Shape", "Folds and curvature of the rest shape are kept"),
+    ("flat", "Flat", "The sheet was cut flat: it wants to unroll everywhere"),
+]
+COLLIDER_SHAPES = [
+    (
+        "AUTO",
+        "Automatic",
+        "The mesh as it is; while meshes are unsupported, a flat object is a plane and a round one a ball",
+    ),
+    ("MESH", "Mesh", "The mesh as it is"),
+    ("PLANE", "Endless Plane", "All behind the object's local XY plane; its Z points to the free side"),
+    ("SPHERE", "Sphere", "A ball of the object's size about its origin"),
+]
+
+
+def _is_mesh(_self: Any, candidate: Object) -> bool:
+    return candidate.type == "MESH"
+
+
+TABLE = {
+    "pin_group": StringProperty(
+        name="Pin Group",
+        description="Vertices that follow the object's own animation (armature, shape keys, movement). "
+        "Weight 1 holds exactly, less is a spring",
+    ),
+    "pin_stiffness": FloatProperty(
+        name="Stiffness",
+        description="Spring of pins with a weight below 1, times the weight [N/m]",
+        default=10.0,
+        min=0.0,
+        max=1e9,
+    ),
+    "rest_shape": EnumProperty(name="Rest Shape", description="The shape without strain", items=REST_SHAPES),
+    "rest_key": StringProperty(name="Shape Key", description="Shape key that holds the rest shape"),
+    "rest_object": PointerProperty(
+        name="Object", description="Object that holds the rest shape", type=Object, poll=_is_mesh
+    ),
+    "rest_angles": EnumProperty(name="Rest Angles", description="The folds without bending", items=REST_ANGLES),
+    "use_sewing": BoolProperty(
+        name="Sewing", description="Edges without a face pull their ends together, as in Cloth", default=False
+    ),
+    "sewing_stiffness": FloatProperty(
+        name="Stiffness",
+        description="Spring of each sewing edge [N/m]; 0: as stiff as the sheet",
+        default=0.0,
+        min=0.0,
+        max=1e9,
+    ),
+    "use_pressure": BoolProperty(name="Pressure", description="Push outwards along the normals", default=False),
+    "pressure": FloatProperty(
+        name="Pressure",
+        description="Pressure along the normals [Pa]; a party balloon has about 2000",
+        default=10.0,
+        min=-1e8,
+        max=1e8,
+    ),
+    "use_collision": BoolProperty(
+        name="Collisions", description="Collide with objects that have Collision physics", default=True
+    ),
+    "collision_collection": PointerProperty(
+        name="Collection", description="Collide only with objects of this collection", type=Collection
+    ),
+    "self_contact": BoolProperty(
+        name="Self Contact", description="The sheet collides with itself and other shells", default=True
+    ),
+    "contact_distance": FloatProperty(
+        name="Distance",
+        description="Distance that surfaces keep [mm]; 0: the sheet's thickness. Larger is faster and safer",
+        default=0.0,
+        min=0.0,
+        max=1e4,
+        precision=3,
+    ),
+    "collider_shape": EnumProperty(
+        name="Shape for Thin Shell", description="What thin shells feel of this collider", items=COLLIDER_SHAPES
+    ),
+}

@@ -1,0 +1,60 @@
+"""Refuses steps that stretch a curved cubic shell beyond its model.
+
+Cubic energies of curved shells are unbounded below (Cubic Shells, section 8); a line search could fall down that well.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .types import Floats, Ints
+from .vectors import components, dot, picked
+
+# Edges may grow by this share.
+LARGEST_STRETCH = 0.2
+
+
+class StretchGuard:
+    """Watches the edges of one shell; `edges` (e, 2) and rest positions (n, 3) of the shell, `offset` in the stack."""
+
+    def __init__(self, edges: Ints, rest_positions: Floats, offset: int) -> None:
+        self._ends = [np.ascontiguousarray(edges[:, j]) + offset for j in range(2)]
+        self._part = slice(offset, offset + len(rest_positions))
+        rest = rest_positions[edges[:, 1]] - rest_positions[edges[:, 0]]
+        self._rest_2 = np.einsum("ij,ij->i", rest, rest)
+        self._shortest = float(np.sqrt(self._rest_2.min()))
+        self._bound: float | None = None
+
+    @property
+    def mean_length_2(self) -> float:
+        """Mean squared rest length [m²]."""
+        return float(self._rest_2.mean())
+
+    def begin_step(self) -> None:
+        """Forget what is known of the last positions."""
+        self._bound = None
+
+    def allows(self, x: Floats, trial: Floats) -> bool:
+        """Whether the edges at `trial` stay within the limit, or at least stretch no further than at x.
+
+        Measured only when it could be in doubt: moving ends by d lengthens an edge by 2d at most. (A bound for the
+        last trial also holds for the x it left, so a rejected trial does no harm.)
+        """
+        limit = 1.0 + LARGEST_STRETCH
+        if self._bound is None:
+            self._bound = self._worst(x)
+        moved = float(np.abs(trial[self._part] - x[self._part]).max()) * np.sqrt(3.0)
+        self._bound += 2.0 * moved / self._shortest
+        if self._bound <= limit:
+            return True
+        worst = self._worst(trial)
+        if worst <= limit or worst <= self._worst(x):
+            self._bound = max(worst, self._worst(x))
+            return True
+        return False
+
+    def _worst(self, x: Floats) -> float:
+        """Largest length over rest length."""
+        xt = components(x)
+        edge = picked(xt, self._ends[1]) - picked(xt, self._ends[0])
+        return float(np.sqrt((dot(edge, edge) / self._rest_2).max()))

@@ -1,0 +1,52 @@
+"""The finer generator: every iteration shows, often enough to cancel, and it can be left midway."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from busy import busy_scene, bytes_of
+
+import shellcore as sc
+from meshes import grid
+
+
+class TestProgress:
+    def test_every_iteration_shows_and_a_run_can_be_left(self):
+        run = sc.progress(busy_scene(), 3, fps=100.0, solver="newton")
+        steps = [next(run) for _ in range(5)]
+        assert steps[0].stage == "factor" and steps[0].frame_index == 1
+        assert {step.stage for step in steps[1:]} <= {"factor", "solve", "frame"}
+        assert any(step.iteration == 1 for step in steps)
+        run.close()
+        with pytest.raises(StopIteration):
+            next(run)
+
+    def test_every_factorisation_is_announced(self):
+        """Rest angles move in every step, a seam opens: each makes a new matrix, and a pause the caller may explain."""
+        steps = list(sc.progress(busy_scene(), 4, fps=100.0, substeps=2, solver="quasi_newton"))
+        assert steps[-1].frame.stats["constant_factorisations"] == 8
+        assert sum(step.stage == "factor" for step in steps) == 8
+
+    def test_frames_come_with_the_progress(self):
+        frames = [step.frame for step in sc.progress(busy_scene(), 3, fps=100.0) if step.frame is not None]
+        assert [bytes_of(f) for f in frames] == [bytes_of(f) for f in sc.simulate(busy_scene(), 3, fps=100.0)]
+
+    @pytest.mark.parametrize("solver", ["newton", "quasi_newton"])
+    def test_a_caller_hears_often_at_6400_vertices(self, solver):
+        """Every 50 ms outside factorisations; three times that here, for machines with other work to do."""
+        points, faces = grid(79, 79, 2.0, 2.0)
+        cloth = sc.Material(stretch=2e3, poisson=0.25, bend=5e-5, areal_density=0.15, thickness=3e-4)
+        shell = sc.Shell(points, faces, cloth)
+        shell.pin([0, 79])
+        gaps, last = [], None
+        for step in sc.progress(sc.Scene([shell]), 2, solver=solver, iterations=12):
+            now = time.perf_counter()
+            if last is not None:
+                gaps.append(now - last)
+            # What follows the announcement of a factorisation is not counted.
+            last = None if step.stage == "factor" else now
+        assert len(gaps) >= 10
+        assert np.median(gaps) < 0.05
+        assert max(gaps) < 0.15
