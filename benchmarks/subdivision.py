@@ -1,11 +1,12 @@
 """Sleeves of subdivision shells, twisted and compressed: do the folds depend on the material and not on the mesh?
 
 Quasi-static, no gravity: end rings are clamped and moved in steps, each step solved for equilibrium from the
-last. Folds are counted as the strongest wave around the middle half of the sleeve. Writes out/subdivision.json and
+last. Folds are counted as the strongest wave around the middle half of the sleeve. Writes out/subdivision_*.json and
 docs/pictures/subdivision_twist.png, subdivision_compression.png.
 
-    python benchmarks/subdivision.py          coarse meshes, a few minutes
-    python benchmarks/subdivision.py full     all resolutions
+    python benchmarks/subdivision.py                      both, up to 1496 vertices
+    python benchmarks/subdivision.py twist compression full      and up to 4015 and 5856
+    python benchmarks/subdivision.py cost                 time of the compression scene against hinge + fem
 """
 
 from __future__ import annotations
@@ -28,12 +29,20 @@ from matplotlib.collections import PolyCollection
 RADIUS, LENGTH = 0.05, 0.2
 STRETCH, POISSON = 5000.0, 0.25
 TOLERANCE = 1e-5  # N
-SLEEVES = {494: (26, 18), 1496: (44, 33), 2232: (62, 35), 4015: (73, 54), 5856: (96, 60)}
+SLEEVES = {494: (26, 18), 800: (32, 24), 1496: (44, 33), 2232: (62, 35), 2542: (62, 40), 4015: (73, 54), 5856: (96, 60)}
 # Share of the thickness, and waves around, of the start shape: the same for every mesh, no wave number preferred.
 SEED, WAVES = 0.02, range(2, 13)
 
 
-def sleeve(size: int, thickness: float, bending: str, stretch: float = 1.0, bend: float = 1.0) -> sc.Shell:
+def sleeve(
+    size: int,
+    thickness: float,
+    bending: str,
+    stretch: float = 1.0,
+    bend: float = 1.0,
+    rule: int = 3,
+    damping: sc.Damping | None = None,
+) -> sc.Shell:
     """A sleeve whose limit surface passes through a cylinder; factors on its stretch and bending stiffness."""
     points, faces = meshes.cylinder(*SLEEVES[size], RADIUS, LENGTH)
     rigidity = STRETCH * thickness**2 / 12.0
@@ -53,7 +62,8 @@ def sleeve(size: int, thickness: float, bending: str, stretch: float = 1.0, bend
     bumps = SEED * thickness * bumps / np.sqrt(3 * len(WAVES) / 4)
     outward = np.column_stack([np.cos(around), np.sin(around), 0 * around])
     control = sc.fit_control(points, faces) if bending == "subdivision" else points
-    return sc.Shell(control, faces, material, bending=bending, start=control + bumps[:, None] * outward)
+    start = control + bumps[:, None] * outward
+    return sc.Shell(control, faces, material, bending=bending, start=start, quadrature=rule, damping=damping)
 
 
 def run(load: str, size: int, thickness: float, amounts: list[float], bending: str = "subdivision", **factors: float):
@@ -117,35 +127,82 @@ def picture(name: str, shown: list[tuple[str, tuple[np.ndarray, np.ndarray]]]) -
     plt.close(figure)
 
 
-def main(full: bool) -> None:
+def twist(sizes: tuple[int, ...]) -> None:
+    """The same sleeve on several meshes, then other materials on the coarsest."""
     result: dict[str, Any] = {"tolerance [N]": TOLERANCE}
-    thin, twist = RADIUS / 100, [0.1, 0.2, 0.3]
     shown = []
-    cases: list[tuple[str, int, float, dict[str, float]]] = [
-        ("494 vertices", 494, thin, {}),
-        ("1496 vertices", 1496, thin, {}),
-        ("thickness × 10", 494, 10 * thin, {}),
-        ("stretch × 10", 494, 10 * thin, {"stretch": 10.0}),
-        ("all moduli × 10", 494, thin, {"stretch": 10.0, "bend": 10.0}),
+    cases: list[tuple[str, int, float, list[float], dict[str, float]]] = [
+        (f"{size} vertices", size, RADIUS / 30, [0.1, 0.2, 0.3], {}) for size in sizes
     ]
-    for name, size, thickness, factors in cases + ([("4015 vertices", 4015, thin, {})] if full else []):
-        result[f"twist, {name}"], shapes = run("twist", size, thickness, twist, **factors)
+    cases[2:2] = [
+        ("thin", 494, RADIUS / 60, [0.1, 0.3, 0.6], {}),
+        ("thickness × 10", 494, RADIUS / 6, [0.3, 0.6], {}),
+        ("and stretch × 10", 494, RADIUS / 6, [0.1, 0.3, 0.6], {"stretch": 10.0}),
+        ("thin, all moduli × 10", 494, RADIUS / 60, [0.1, 0.3, 0.6], {"stretch": 10.0, "bend": 10.0}),
+    ]
+    for name, size, thickness, amounts, factors in cases:
+        rows, shapes = run("twist", size, thickness, amounts, **factors)
+        result[name] = rows
         if shapes:
-            shown.append((f"{name}\n{result[f'twist, {name}'][-1].get('folds')} folds", shapes[-1]))
-        common.write("subdivision", result)
+            shown.append((f"{name}\n{rows[len(shapes) - 1]['folds']} folds", shapes[-1]))
+        common.write("subdivision_twist", result)
         picture("twist", shown)
-    thickness, squeeze, shown = RADIUS / 50, [0.02, 0.04], []
-    expected = 0.909 * np.sqrt(RADIUS / thickness)
-    result["compression, 0.909 √(R/t)"] = float(expected)
-    for size in (494, 1496, *((2232, 5856) if full else ())):
-        for bending in ("subdivision", "hinge"):
+
+
+def compression(sizes: tuple[int, ...]) -> None:
+    """A sleeve pushed together by 2%, beside hinge + fem on the same meshes."""
+    thickness, shown = RADIUS / 50, []
+    result: dict[str, Any] = {"0.909 √(R/t)": float(0.909 * np.sqrt(RADIUS / thickness))}
+    for bending in ("subdivision", "hinge"):
+        for size in sizes:
             name = f"{bending}, {size} vertices"
-            result[f"compression, {name}"], shapes = run("compression", size, thickness, squeeze, bending)
+            rows, shapes = run("compression", size, thickness, [0.02], bending)
+            result[name] = rows
             if shapes:
-                shown.append((f"{name}\n{result[f'compression, {name}'][-1].get('folds')} waves", shapes[-1]))
-            common.write("subdivision", result)
+                shown.append((f"{name}\n{rows[-1]['folds']} waves", shapes[-1]))
+            common.write("subdivision_compression", result)
             picture("compression", shown)
 
 
+def cost(frames: int = 8) -> None:
+    """Processor time a step of 0.01 s while a sleeve of 2542 vertices is compressed, cloth and metal."""
+    points = meshes.cylinder(*SLEEVES[2542], RADIUS, LENGTH)[0]
+    low, top = np.arange(62), np.arange(len(points) - 62, len(points))
+    result: dict[str, Any] = {}
+    for stuff, thickness, stretch in (("cloth", RADIUS / 50, 1.0), ("metal", 1e-3, 1e5 / STRETCH)):
+        for name, bending, rule in (
+            ("hinge", "hinge", 3),
+            ("one point", "subdivision", 1),
+            ("three points", "subdivision", 3),
+        ):
+            shell = sleeve(2542, thickness, bending, stretch, stretch, rule, sc.Damping(viscosity=1e-3))
+            shell.clamp(low, points[low])
+            shell.clamp(top, lambda t: points[top] - [0.0, 0.0, 0.1 * t])
+            times, iterations = [], 0
+            began = time.process_time()
+            for frame in sc.simulate(sc.Scene([shell], gravity=(0, 0, 0)), frames=frames, fps=100.0):
+                times.append(time.process_time() - began)
+                began = time.process_time()
+                iterations += frame.stats["iterations"]
+            taken = float(np.sum(times[1:]))
+            result[f"{stuff}, {name}"] = {
+                "seconds a step": taken / (frames - 1),
+                "iterations a step": iterations / frames,
+            }
+            result[f"{stuff}, {name}"]["ratio to hinge"] = (
+                taken / (frames - 1) / result[f"{stuff}, hinge"]["seconds a step"]
+            )
+            result[f"{stuff}, {name}"]["halvings"] = frame.stats["halvings"]
+            print(stuff, name, result[f"{stuff}, {name}"], flush=True)
+            common.write("subdivision_cost", result)
+
+
 if __name__ == "__main__":
-    main("full" in sys.argv[1:])
+    asked = sys.argv[1:]
+    if "cost" in asked:
+        cost()
+    sizes = (494, 800, 1496, *((4015,) if "full" in asked else ()))
+    if "twist" in asked or not asked:
+        twist(sizes)
+    if "compression" in asked or not asked:
+        compression((494, 800, 1496, *((2232, 5856) if "full" in asked else ())))
