@@ -164,12 +164,14 @@ def compression(sizes: tuple[int, ...]) -> None:
             picture("compression", shown)
 
 
-def cost(frames: int = 8) -> None:
+def cost(frames: int = 8, stuffs: tuple[str, ...] = ("cloth", "metal")) -> None:
     """Processor time a step of 0.01 s while a sleeve of 2542 vertices is compressed, cloth and metal."""
     points = meshes.cylinder(*SLEEVES[2542], RADIUS, LENGTH)[0]
     low, top = np.arange(62), np.arange(len(points) - 62, len(points))
     result: dict[str, Any] = {}
-    for stuff, thickness, stretch in (("cloth", RADIUS / 50, 1.0), ("metal", 1e-3, 1e5 / STRETCH)):
+    materials = {"cloth": (RADIUS / 50, 1.0), "metal": (1e-3, 1e5 / STRETCH)}
+    for stuff in stuffs:
+        thickness, stretch = materials[stuff]
         for name, bending, rule in (
             ("hinge", "hinge", 3),
             ("one point", "subdivision", 1),
