@@ -64,7 +64,7 @@ def rate(name: str, pair: tuple[str, str], step: float, cells: int, duration: fl
     bending, jacobian = PAIRS[pair]
     scene = scenario(name, bending, cells)
     count = max(2, round(duration / step))
-    options: dict[str, Any] = {"fps": 1 / step, "jacobian": jacobian, "solver": "newton", "tolerance": TOLERANCE}
+    options: dict[str, Any] = {"fps": 1 / step, "jacobian": jacobian, "solver": "newton_cg", "tolerance": TOLERANCE}
     began = time.process_time()
     frames = list(sc.simulate(scene, count, **options))
     spent = time.process_time() - began

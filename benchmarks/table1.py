@@ -67,7 +67,7 @@ def implicit(setting: sc.Scene, state: dict[str, Any], jacobian: str, steps: int
     best = float("inf")
     for _ in range(2):
         frames = sc.simulate(
-            setting, steps, fps=100, solver="newton", jacobian=jacobian, tolerance=2e-4, resume=dict(state, time=0.0)
+            setting, steps, fps=100, solver="newton_cg", jacobian=jacobian, tolerance=2e-4, resume=dict(state, time=0.0)
         )
         spent = sum(frame.stats["seconds"] for frame in frames)
         best = min(best, 1e3 * spent / steps)

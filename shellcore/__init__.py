@@ -8,6 +8,7 @@
 4. `solver` minimises it: quasi-Newton from a matrix factored once, or Newton with conjugate gradients.
 5. `simulate` loops over frames and steps, halves what does not converge, and yields a `Frame` of plain arrays.
 6. `equilibrium` finds the state of rest instead; `willmore_flow` smooths a surface by its own bending energy.
+7. `modal` is the other road, for real time: the shell in its lowest modes, warped, driven by handles.
 
 Units are SI, angles radians, arrays float64. Bad input raises `ShellError` and names what is at fault.
 """
@@ -19,6 +20,7 @@ from .forces import Wind
 from .frame import Frame
 from .kawabata import KawabataResult, kawabata_test
 from .material import Material
+from .modal import Handle, HandleReport, ModalShell
 from .scene import Attach, Scene
 from .shell import Damping, Shell
 from .simulate import Progress, progress, simulate
@@ -30,8 +32,11 @@ __all__ = [
     "Attach",
     "Damping",
     "Frame",
+    "Handle",
+    "HandleReport",
     "KawabataResult",
     "Material",
+    "ModalShell",
     "Plane",
     "Progress",
     "Scene",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 
 import numpy as np
-from scipy.sparse import csc_matrix
-from scipy.sparse.linalg import splu
+from scipy.sparse import csc_matrix, identity
+from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
 from .types import Bools, Floats, Ints, Sparse
 from .vectors import inner
@@ -119,3 +119,44 @@ def solved(matrix: Sparse, right: Floats) -> Floats:
     """Solution of one sparse system, symmetric or not, for right-hand sides (n, k)."""
     solution: Floats = splu(csc_matrix(matrix)).solve(right)
     return solution
+
+
+# Below this size all eigenpairs at once are as quick as a few by Lanczos.
+DENSE = 300
+
+
+def lowest_eigenpairs(
+    matrix: Sparse, count: int, shift: float, left_out: Floats | None = None
+) -> tuple[Floats, Floats, int]:
+    """Lowest eigenvalues (k,) and orthonormal eigenvectors (n, k) of a symmetric matrix, and how many eigenvalues lie
+    below −shift.
+
+    `left_out` (n, r): orthonormal eigenvectors known beforehand (rigid motions) that shall not be found. Lanczos on
+    (matrix + shift)⁻¹ from a start vector that is always the same; a last Rayleigh-Ritz step makes the vectors
+    orthogonal to round-off. Nothing is computed where eigenvalues lie below −shift.
+    """
+    n = matrix.shape[0]
+    known = np.zeros((n, 0)) if left_out is None else left_out
+    count = min(count, n - known.shape[1])
+    factor = Factor(matrix + shift * identity(n, format="csc"))
+    if factor.negative_pivots:
+        return np.zeros(0), np.zeros((n, 0)), factor.negative_pivots
+    if count >= n - 1 or n <= DENSE:
+        # A shift beyond all others moves the known vectors out of the way.
+        far = 2.0 * float(abs(matrix).sum(axis=1).max()) + 1.0
+        values, vectors = np.linalg.eigh(matrix.toarray() + far * (known @ known.T))
+        return values[:count], vectors[:, :count], 0
+
+    def inverse(v: Floats) -> Floats:
+        v = v - known @ (known.T @ v)
+        solution = factor.solve(v)
+        return solution - known @ (known.T @ solution)
+
+    start = np.random.default_rng(0).standard_normal(n)
+    operator = LinearOperator((n, n), matvec=inverse, dtype=np.float64)
+    _, vectors = eigsh(operator, count, which="LM", v0=inverse(start), tol=0.0)
+    vectors -= known @ (known.T @ vectors)
+    vectors, _ = np.linalg.qr(vectors)
+    projected = vectors.T @ (matrix @ vectors)
+    values, turn = np.linalg.eigh(0.5 * (projected + projected.T))
+    return values, vectors @ turn, 0

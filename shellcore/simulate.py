@@ -27,7 +27,7 @@ TOLERANCE = 0.02
 # Newmark damps nothing, so what a solve leaves undone stays for good.
 UNDAMPED = 1e-4
 SMALLEST = 1e-11
-MOST = {"quasi_newton": 400, "newton": 200}
+MOST = {"quasi_newton": 400, "newton": 200, "newton_cg": 200}
 # (Distance a membrane wave travels in a step / size of the sheet)², from which Newton is the cheaper road.
 STIFF = 40.0
 
@@ -74,9 +74,10 @@ def progress(
     - `fps` [1/s], `substeps` a frame; `integrator`: "implicit_euler", "newmark" (`beta`, `gamma`; β = 0 is explicit),
       "explicit" (symplectic Euler), "imex_bending" (bending implicit, membrane explicit), "imex_membrane" (reversed).
     - `jacobian` of bending in Newton's method: "exact", "cubic" or "constant".
-    - `solver`: "quasi_newton", "newton" or "auto" (by stiffness); `iterations`: exactly how many at most, result taken
-      as it is (1 with "newton" is the semi-implicit step); `tolerance` [m]: stop when a step moves vertices less
-      than this (root mean square), default 2% of how far elastic forces moved them from free flight in the last step.
+    - `solver`: "quasi_newton", "newton", "newton_cg" (Newton that never factors the Hessian first), or "auto" (by
+      stiffness); `iterations`: exactly how many at most, result taken as it is (1 with "newton" is the semi-implicit
+      step); `tolerance` [m]: stop when a step moves vertices less than this (root mean square), default 2% of how far
+      elastic forces moved them from free flight in the last step.
     - `resume`: `state` of a frame of the same scene.
     - `strain_limit`: flat sheets stiffer than they need to be are made just stiff enough to strain by this under their
       loads; 0 keeps the material's stretch. Default: 0.1%, or 0 when a tolerance asks for accuracy. The stats say
@@ -90,8 +91,8 @@ def progress(
             raise ShellError(f"{name} must be a whole number, {least} or more, not {value!r}")
     if not (np.isfinite(fps) and fps > 0):
         raise ShellError(f"fps must be positive, not {fps}")
-    if solver not in ("auto", "quasi_newton", "newton"):
-        raise ShellError(f"solver={solver!r} is not known: choose 'auto', 'quasi_newton' or 'newton'")
+    if solver not in ("auto", *MOST):
+        raise ShellError(f"solver={solver!r} is not known: choose one of auto, {', '.join(MOST)}")
     if tolerance is not None and not tolerance > 0:
         raise ShellError(f"tolerance must be positive, not {tolerance}")
     if strain_limit is None:
@@ -204,7 +205,7 @@ class _Run:
             solution = yield from self._watched(mixed_newton(potential, guess, self.tolerance, most), state, index)
             if solution.converged or self.iterations is not None:
                 return solution, memory
-        if method == "newton":
+        if method in ("newton", "newton_cg"):
             steps = newton(potential, guess, self.tolerance, most)
         else:
             steps = quasi_newton(potential, guess, self.tolerance, most, memory)

@@ -119,7 +119,7 @@ def test(arguments: list[str]) -> int:
         say(suite.name)
         for check in suite.checks:
             if run(python, *check) != 0:
-                failed.append(f"{suite.name}: {' '.join(check[1:])}")
+                failed.append(f"{suite.name}: {' '.join(check)}")
         if run(python, *suite.runner, *pytest_arguments(suite), *arguments) not in passing(arguments):
             failed.append(f"{suite.name}: pytest")
     for suite, why in missing:

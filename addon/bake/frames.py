@@ -16,7 +16,6 @@ from .store import Store, Target, face_to_vertex
 def solver_options(obj: Any, simulation: Simulation) -> dict[str, Any]:
     """Keywords of `sc.progress` from the panel."""
     settings = obj.thin_shell
-    points = np.concatenate([shell.start for shell in simulation.scene.shells])
     return {
         "substeps": settings.substeps,
         "integrator": settings.integrator,
@@ -27,7 +26,7 @@ def solver_options(obj: Any, simulation: Simulation) -> dict[str, Any]:
         "iterations": settings.iterations or None,
         # The cap goes by weight and wind; fields it does not know could stretch a softened sheet.
         "strain_limit": 0.0 if simulation.scene.forces else settings.strain_limit / 100.0,
-        "tolerance": settings.tolerance * float(np.linalg.norm(np.ptp(points, axis=0))),
+        "tolerance": settings.tolerance * 1e-3 or None,
     }
 
 

@@ -59,11 +59,26 @@ def _status(obj: Any, scene: Any) -> Status:
             return Status("MISSING" if not path.exists() else "BROKEN", str(error), resumable)
         if found < settings.baked_samples:
             last = settings.baked_start + found - 1
+    gone = _gone(obj)
+    if gone:
+        return Status("MISSING", gone, resumable)
     if settings.baked_settings != of_settings(obj, scene):
         return Status("OUTDATED", f"Outdated: settings or mesh changed since the bake (to frame {last})", resumable)
     if not settings.baked_complete:
         return Status("PARTIAL", f"Stopped at frame {last}", resumable)
     return Status("BAKED", f"Baked to frame {last}", resumable)
+
+
+def _gone(obj: Any) -> str:
+    """What a bake to shape keys or Alembic lost, in words; empty where it is there."""
+    target = obj.thin_shell.baked_target
+    if target == "SHAPE_KEYS" and obj.data.shape_keys is None:
+        return "The baked shape keys were removed: bake again"
+    if target == "ALEMBIC":
+        path = playback.playing_alembic(obj)
+        if path is None or not path.is_file():
+            return f"{path.name if path else 'The Alembic modifier'} is missing: bake again or put it back"
+    return ""
 
 
 def _resumable(obj: Any) -> int | None:
@@ -73,6 +88,7 @@ def _resumable(obj: Any) -> int | None:
         if not described.is_file():
             return None
         info = sidecar.read(described)
-        return None if info.complete or info.samples == 0 else info.last_frame
+        # What Live played has no fingerprint: there is no state to go on from.
+        return None if info.complete or info.samples == 0 or not info.fingerprint else info.last_frame
     except (CacheError, OSError):
         return None

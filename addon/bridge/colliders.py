@@ -12,6 +12,8 @@ from .units import to_world
 
 # Blender's own default of a collider's cloth friction: there our shell's friction holds as it is.
 USUAL_FRICTION = 5.0
+# Cosine of the angle up to which a plane counts as not turning.
+STEADY = 0.9999
 # A shape counts as flat or round within this share of its size.
 SHAPE_ERROR = 0.01
 
@@ -51,8 +53,18 @@ def _collider(obj: Any, friction: float, sampler: Sampler, depsgraph: Any, scale
         return sc.Collider(track.now, faces, friction=mu, thickness=thickness, motion=track.at)  # type: ignore[attr-defined]
     matrix = sampler.track(lambda graph: np.array(evaluated(name, graph).matrix_world, dtype=np.float64), depsgraph)
     if shape == "PLANE":
-        normal = matrix.now[:3, 2].copy()
-        return sc.Plane(point=lambda t: matrix.at(t)[:3, 3] * scale, normal=normal, friction=mu)
+        normal = matrix.now[:3, 2] / np.linalg.norm(matrix.now[:3, 2])
+
+        def point(t: float) -> Any:
+            now = matrix.at(t)
+            if now[:3, 2] @ normal < STEADY * np.linalg.norm(now[:3, 2]):
+                raise UserError(
+                    f"the collider '{name}' turns, which an endless plane cannot: keep its rotation, or use its mesh",
+                    object=name,
+                )
+            return now[:3, 3] * scale
+
+        return sc.Plane(point=point, normal=normal, friction=mu)
     corners = meshes.vertex_positions(obj.data)
     radius = float(np.linalg.norm(corners, axis=1).mean() * np.abs(obj.matrix_world.determinant()) ** (1 / 3)) * scale
     return sc.Sphere(centre=lambda t: matrix.at(t)[:3, 3] * scale, radius=radius, friction=mu)

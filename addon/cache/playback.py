@@ -177,3 +177,11 @@ def playing_points(obj: Any) -> Path | None:
     if modifier is None or modifier.type != "MESH_CACHE" or not modifier.filepath:
         return None
     return Path(os.path.normpath(bpy.path.abspath(modifier.filepath)))
+
+
+def playing_alembic(obj: Any) -> Path | None:
+    """The Alembic file the object plays."""
+    sequence = obj.modifiers.get(ALEMBIC_MODIFIER)
+    if sequence is None or sequence.cache_file is None:
+        return None
+    return Path(os.path.normpath(bpy.path.abspath(sequence.cache_file.filepath)))

@@ -2,7 +2,6 @@
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
-from ...shellcore.simulate import TOLERANCE
 from ...shellcore.stretch_cap import STRAIN_LIMIT
 
 BENDING = [
@@ -71,11 +70,11 @@ TABLE = {
     ),
     "tolerance": FloatProperty(
         name="Tolerance",
-        description="Position error allowed in a step, as a share of the scene's size. Smaller: more exact, slower",
-        default=TOLERANCE,
-        min=1e-8,
-        max=0.05,
-        precision=6,
+        description="Position error allowed in a step [mm]; 0: chosen by how far the sheet moves. Smaller: slower",
+        default=0.0,
+        min=0.0,
+        max=1e4,
+        precision=4,
     ),
     "iterations": IntProperty(
         name="Most Iterations",

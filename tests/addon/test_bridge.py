@@ -54,11 +54,11 @@ def test_a_hundred_thousand_vertices_quickly(blend):
 
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=316, y_subdivisions=316)
     mesh = bpy.context.object.data
-    began = time.perf_counter()
+    began = time.thread_time()
     arrays = meshes.read(mesh)
-    took = time.perf_counter() - began
+    took = time.thread_time() - began
     print(f"{len(arrays.positions)} vertices read in {took:.3f} s")
-    assert len(arrays.positions) > 100_000 and took < 0.6
+    assert len(arrays.positions) > 100_000 and took < 0.3
 
 
 def test_transform_and_units(sheet):

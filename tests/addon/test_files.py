@@ -92,6 +92,19 @@ def test_missing_cache_is_said(sheet):
     assert status(sheet, bpy.context.scene, fresh=True).kind == "BAKED"
 
 
+def test_missing_keys_and_alembic_are_said(sheet):
+    sheet.thin_shell.cache_target = "ALEMBIC"
+    bake()
+    assert status(sheet, bpy.context.scene, fresh=True).kind == "BAKED"
+    (cache_folder() / "Sheet.abc").unlink()
+    assert "Sheet.abc is missing" in status(sheet, bpy.context.scene, fresh=True).message
+    sheet.thin_shell.cache_target = "SHAPE_KEYS"
+    bake()
+    assert status(sheet, bpy.context.scene, fresh=True).kind == "BAKED"
+    sheet.shape_key_clear()
+    assert status(sheet, bpy.context.scene, fresh=True).kind == "MISSING"
+
+
 def test_unsaved_file_is_said(blend):
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     make_grid()

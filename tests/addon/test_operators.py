@@ -12,6 +12,7 @@ from thin_shell import shellcore as sc
 from thin_shell.addon import cli, live, presets
 from thin_shell.addon.bake import session
 from thin_shell.addon.bake.order import Order
+from thin_shell.addon.bake.status import status
 from thin_shell.addon.operators import check
 
 
@@ -68,6 +69,26 @@ def test_falls_onto_a_plane_and_a_ball(blend):
     assert last[:, 2].min() > -0.01
     assert np.linalg.norm(last - np.array(ball.location), axis=1).min() > 0.15
     assert last[:, 2].max() > 0.15
+
+
+def test_planes_may_move_but_not_turn(blend):
+    sheet = make_grid(size=1.0, location=(0, 0, 0.1))
+    bpy.ops.mesh.primitive_plane_add(size=10)
+    floor = bpy.context.object
+    bpy.ops.object.modifier_add(type="COLLISION")
+    floor.thin_shell.collider_shape = "PLANE"
+    for frame, z in ((1, 0.0), (6, 0.5)):
+        floor.location.z = z
+        floor.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(1)
+    bpy.context.view_layer.objects.active = sheet
+    bake()
+    assert evaluated(sheet, 6)[:, 2].min() > 0.45
+    for frame, angle in ((1, 0.0), (6, 0.5)):
+        floor.rotation_euler.x = angle
+        floor.keyframe_insert("rotation_euler", frame=frame)
+    bpy.context.scene.frame_set(1)
+    assert "'Plane' turns" in failure(bpy.ops.thin_shell.bake)
 
 
 def test_general_meshes_are_refused_or_used(blend):
@@ -292,6 +313,7 @@ def test_live(sheet):
     assert bpy.ops.thin_shell.live() == {"FINISHED"}
     assert live.on_frame not in handlers and live.current is None
     assert sheet.thin_shell.baked and sheet.thin_shell.baked_samples == 6
+    assert status(sheet, scene, fresh=True).resumable is None
     assert "Delete Bake first" in failure(bpy.ops.thin_shell.live)
 
 

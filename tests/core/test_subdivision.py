@@ -225,6 +225,8 @@ def test_more_refusals() -> None:
         shell.set_rest_angles(np.zeros(len(shell.hinges)))
     with pytest.raises(sc.ShellError, match="splits stretch from bending"):
         next(sc.simulate(sc.Scene([shell]), frames=1, integrator="imex_bending"))
+    with pytest.raises(sc.ShellError, match="ModalShell has no modes"):
+        sc.ModalShell(shell)
     with pytest.raises(sc.ShellError, match="levels"):
         shell.surface(shell.rest_positions, 9)
     with pytest.raises(sc.ShellError, match="with ghosts"):

@@ -1,0 +1,164 @@
+"""The lowest modes of a shell about its rest shape: K Φ = M Φ Λ with Φᵀ M Φ = I.
+
+K is the exact second derivative at rest of whatever membrane and bending the shell has, plus the springs of soft pins
+and clamps; M the lumped mass. Pins at rest leave the problem; a free shell's six rigid motions are taken out exactly.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_matrix, diags
+
+from ..assembly import Hessian
+from ..errors import ShellError, listed
+from ..linalg import lowest_eigenpairs
+from ..scene import Scene
+from ..shell import Pin, Shell
+from ..system import System
+from ..types import Bools, Floats, Sparse
+
+# Changes when what is stored means something else, so that old files are not taken for new.
+VERSION = 1
+# Round-off of an eigenvalue as a share of the largest entry of M⁻½KM⁻½.
+ROUND_OFF = 1e-13
+# Elastic force that still counts as none at rest: that of stretching one edge by this share of the shell's size.
+AT_REST = 1e-9
+
+
+@dataclass
+class RestProblem:
+    """K (3n, 3n) [N/m] with coordinates of a vertex adjacent, lumped mass (n,) [kg], free components (n, 3)."""
+
+    stiffness: Sparse
+    mass: Floats
+    free: Bools
+    unheld: bool
+    """Whether nothing holds the shell, not even a spring."""
+    shift: float
+    """A number [1/s²] of the order of the lowest eigenvalue, never below round-off."""
+
+
+@dataclass
+class Modes:
+    """Mode shapes (3, n, m) [1/√kg], components first, and eigenvalues ω² (m,) [1/s²]."""
+
+    shapes: Floats
+    eigenvalues: Floats
+    fingerprint: str
+
+
+def rests(shell: Shell, pin: Pin) -> bool:
+    """Whether a pin holds its vertices where they rest, at all times."""
+    return not callable(pin.targets) and bool(
+        np.allclose(pin.at(0.0), shell.rest_positions[pin.vertices], rtol=0.0, atol=1e-12 * _size(shell))
+    )
+
+
+def rest_problem(shell: Shell) -> RestProblem:
+    """What the modes of a shell follow from; raises where its rest shape is not in equilibrium."""
+    if shell.loop is not None:
+        raise ShellError("ModalShell has no modes of bending='subdivision' yet: use 'hinge', 'quadratic' or 'cubic'")
+    if shell.rest_angles_move:
+        raise ShellError("ModalShell takes rest angles that do not change with time: use simulate for those that do")
+    system = System(Scene([shell]))
+    x = shell.rest_positions
+    total, gradient = Hessian(len(x)), np.zeros_like(x)
+    for energy in system.elastic():
+        total = total + energy.hessian(x, psd=False)
+        gradient += energy.gradient(x)
+    stiffness = total.matrix()
+    force = np.sqrt((gradient**2).sum(axis=1))
+    loose = np.flatnonzero(force > AT_REST * float(stiffness.diagonal().max()) * _size(shell))
+    if len(loose):
+        raise ShellError(
+            f"the rest shape is not in equilibrium: its own stress pulls at vertices {listed(loose)}. Modes need a "
+            "rest state that stays: use rest_angles='shape', or build the Shell from the positions of an equilibrium",
+            vertices=loose,
+        )
+    free, springs = np.ones_like(x, dtype=bool), np.zeros_like(x)
+    for pin in shell.pins + shell.slopes:
+        if not rests(shell, pin):
+            continue
+        if pin.stiffness is None:
+            free[np.ix_(pin.vertices, np.flatnonzero(pin.axes))] = False
+        else:
+            np.add.at(springs, pin.vertices, np.outer(pin.stiffness, pin.axes).astype(np.float64))
+    stiffness = csr_matrix(stiffness + diags(springs.ravel()))
+    stiffness = 0.5 * (stiffness + stiffness.T)
+    unheld = bool(free.all()) and not springs.any()
+    largest = float((stiffness.diagonal() / np.repeat(system.mass, 3)).max())
+    rigidity = float(np.mean([np.mean(d) for d in shell.material.bending_moduli(len(shell.faces))[:2]]))
+    density = float(system.mass.sum() / shell.areas.sum())
+    bending = rigidity / density * (np.pi / _size(shell)) ** 4
+    return RestProblem(stiffness, system.mass, free, unheld, max(0.1 * bending, ROUND_OFF * largest))
+
+
+def fingerprint(problem: RestProblem, count: int) -> str:
+    """Name of a problem's solution: equal only where stiffness, mass, pins and the number of modes are."""
+    digest = hashlib.sha256(f"modes {VERSION} {count}".encode())
+    matrix = problem.stiffness
+    for array in (matrix.data, matrix.indices, matrix.indptr, problem.mass, problem.free):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def solve_modes(shell: Shell, problem: RestProblem, count: int) -> Modes:
+    """The lowest `count` modes above the rigid ones (fewer where the shell has fewer)."""
+    at = np.flatnonzero(problem.free.ravel())
+    if len(at) == 0:
+        raise ShellError("every vertex is pinned: there is nothing left to move")
+    root = np.sqrt(np.repeat(problem.mass, 3))
+    scaled = diags(1.0 / root[at]) @ problem.stiffness[at][:, at] @ diags(1.0 / root[at])
+    rigid = rigid_motions(shell.rest_positions, problem.mass) if problem.unheld else None
+    values, vectors, negative = lowest_eigenpairs(scaled.tocsc(), count, problem.shift, rigid)
+    floor = ROUND_OFF * float(scaled.diagonal().max())
+    if negative or (len(values) and values[0] < -floor):
+        raise ShellError(
+            "the rest state is not stable: it would leave its shape by itself"
+            + (f" (lowest eigenvalue {values[0]:.3g} 1/s²)" if len(values) else "")
+            + ". Use bending='hinge', a stiffer stretch or a finer mesh, or simulate instead of ModalShell"
+        )
+    n = len(shell.rest_positions)
+    shapes = np.zeros((3 * n, len(values)))
+    shapes[at] = vectors / root[at][:, None]
+    # An eigenvector has no sign of its own: its largest component is made positive.
+    shapes *= np.sign(shapes[np.abs(shapes).argmax(axis=0), np.arange(len(values))])
+    by_components = np.ascontiguousarray(shapes.reshape(n, 3, -1).transpose(1, 0, 2))
+    return Modes(by_components, np.maximum(values, 0.0), fingerprint(problem, count))
+
+
+def rigid_motions(x: Floats, mass: Floats) -> Floats:
+    """Orthonormal basis (3n, 6) of M^½ times translations and rotations, coordinates of a vertex adjacent."""
+    centred = x - mass @ x / mass.sum()
+    root = np.sqrt(mass)
+    fields = [np.broadcast_to(axis, x.shape) for axis in np.eye(3)] + [np.cross(axis, centred) for axis in np.eye(3)]
+    basis: Floats = np.linalg.qr(np.stack([(root[:, None] * f).ravel() for f in fields], axis=1))[0]
+    return basis
+
+
+def load_modes(path: Path, wanted: str) -> Modes | None:
+    """Modes kept in a file, or None where it does not hold those with this fingerprint."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if str(file["fingerprint"]) != wanted:
+                return None
+            return Modes(file["shapes"], file["eigenvalues"], wanted)
+    except (OSError, KeyError, ValueError, EOFError):
+        return None
+
+
+def save_modes(path: Path, modes: Modes) -> None:
+    """Keep modes in a file of plain arrays; a reader sees the whole file or none."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    with open(part, "wb") as file:
+        np.savez(file, shapes=modes.shapes, eigenvalues=modes.eigenvalues, fingerprint=np.array(modes.fingerprint))
+    os.replace(part, path)
+
+
+def _size(shell: Shell) -> float:
+    return float(np.linalg.norm(np.ptp(shell.rest_positions, axis=0)))
