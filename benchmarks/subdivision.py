@@ -123,7 +123,7 @@ def picture(name: str, shown: list[tuple[str, tuple[np.ndarray, np.ndarray]]]) -
         axis.axis("off")
         axis.set_title(title, fontsize=8)
     figure.tight_layout()
-    figure.savefig(common.PICTURES / f"subdivision_{name}.png", dpi=110)
+    figure.savefig(common.PICTURES / f"subdivision_{name}.png", dpi=80)
     plt.close(figure)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -118,7 +119,9 @@ class System:
             else:
                 self._add_shell(shell, int(at), scale)
         self.free = self._free()
-        bounds = [self.unknowns(i) for i in range(len(shells))]
+        bounds: list[slice | Ints] = [slice(int(a), int(b)) for a, b in pairwise(self.offsets)]
+        for i in self.models:
+            bounds[i] = self.unknowns(i)
         self.parts = [(part, bool(self.free[part].all())) for part in bounds]
         """Unknowns of each shell, and whether nothing holds them exactly."""
         self._soft = any(pin.stiffness is not None for s in shells for pin in s.pins) or any(s.slopes for s in shells)
