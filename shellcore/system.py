@@ -358,14 +358,16 @@ class System:
     def dead_force(self, t: float) -> Floats:
         """Gravity and loads [N], (n, 3), at time t [s]."""
         force = self.weight.copy(order="K")
-        on_limit = np.zeros_like(force)
+        on_limit = np.zeros_like(force) if self.models else None
         for i, (shell, at) in enumerate(zip(self.scene.shells, self.offsets, strict=False)):
             for load in shell.loads:
                 if shell.loop is None:
                     np.add.at(force, load.vertices + at, np.ascontiguousarray(load.at(t)))
-                else:
+                elif on_limit is not None:
                     on_limit[self.unknowns(i)] += shell.loop.limits[load.vertices].T @ load.at(t)
-        return force + (on_limit if self.to_control is None else self.to_control.transpose(on_limit))
+        if on_limit is not None:
+            force += on_limit if self.to_control is None else self.to_control.transpose(on_limit)
+        return force
 
     def _forces(self, t: float, h: float, x: Floats, v: Floats) -> tuple[Floats, list[Energy]]:
         force = self.dead_force(t + h)
