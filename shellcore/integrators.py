@@ -98,6 +98,13 @@ class StepPotential:
             total = total + part
         return total
 
+    def keep_momentum(self, step: Floats, gradient: Floats) -> None:
+        # Nearly dependent pairs amplify round-off: without this a free balloon gained 1e-8 of its momentum in 30 steps.
+        for part, loose in self._system.parts:
+            if loose and np.abs(gradient[part].sum(axis=0)).max() <= 1e-9 * np.abs(gradient[part]).sum():
+                mass = self._inertia[part]
+                step[part] -= (mass * step[part]).sum(axis=0) / mass.sum()
+
     def mixed_stress(self, x: Floats) -> MixedStress:
         # From the last state by the linearised strain: free flight stretches what it turns.
         stresses = MixedStress(self._energies, self.start)

@@ -67,6 +67,9 @@ class Potential(Protocol):
     def precondition(self, residual: Floats) -> Floats:
         """(constant matrix)⁻¹ residual, (n, 3), zero where held."""
 
+    def keep_momentum(self, step: Floats, gradient: Floats) -> None:
+        """Take out of a step, in place, the drift of bodies that no net force acts on."""
+
     def mixed_stress(self, x: Floats) -> MixedStress:
         """Membrane stresses at x, to be carried through a mixed Newton solve."""
 
@@ -128,6 +131,7 @@ class Memory:
         z = potential.precondition(q)
         for (s, y, rho), alpha in zip(self._pairs, reversed(alphas), strict=True):
             z += (alpha - rho * inner(y, z)) * s
+        potential.keep_momentum(z, gradient)
         return -z
 
     def clear(self) -> None:

@@ -66,9 +66,9 @@ class ModalShell:
         """Whether nothing holds the shell, so that it has six rigid coordinates beside its modes."""
         self._mass = problem.mass
         self._phi = solved.shapes
-        self._psi = self._turning(solved.shapes)
-        m = len(solved.eigenvalues)
-        self._flat_phi, self._flat_psi = self._phi.reshape(-1, m), self._psi.reshape(-1, m)
+        self._flat_phi = self._phi.reshape(-1, len(solved.eigenvalues))
+        self._flat_psi: Floats = rotation_jacobian(shell.rest_positions, shell.faces) @ self._flat_phi
+        self._psi: Floats = self._flat_psi.reshape(self._phi.shape)
         self._decay = decays(shell, self._phi, self.eigenvalues)
         self._rule: Rule | None = None
         self._loads = Loads(shell, self._mass, wind, forces)
@@ -133,12 +133,6 @@ class ModalShell:
         start = components(self.shell.velocities)
         self.rates = (self._mass * start).ravel() @ self._flat_phi
 
-    def _turning(self, shapes: Floats) -> Floats:
-        turned: Floats = rotation_jacobian(self.shell.rest_positions, self.shell.faces) @ shapes.reshape(
-            -1, shapes.shape[2]
-        )
-        return np.ascontiguousarray(turned.reshape(shapes.shape))
-
     def _add_pins(self) -> None:
         """Pins that leave the rest shape, as handles that follow their targets."""
         for pin in self.shell.pins + self.shell.slopes:
@@ -153,7 +147,9 @@ class ModalShell:
 
         `stiffness` [N/m] makes a spring of it; None holds exactly. Set `target` anew as it moves; `release()` lets go.
         """
-        handle = self._handles.add(PositionHandle, self._vertices(vertices, "position_handle"), target, stiffness)
+        handle = self._handles.add(
+            PositionHandle, self.shell._vertices(np.atleast_1d(vertices), "position_handle"), target, stiffness
+        )
         assert isinstance(handle, PositionHandle)
         return handle
 
@@ -164,7 +160,7 @@ class ModalShell:
 
         `stiffness` [N·m/rad]. Turns add up as long as a step turns by less than half a turn.
         """
-        chosen = self._vertices(vertices, "orientation_handle")
+        chosen = self.shell._vertices(np.atleast_1d(vertices), "orientation_handle")
         handle = self._handles.add(OrientationHandle, chosen, rotation, stiffness)
         assert isinstance(handle, OrientationHandle)
         return handle
@@ -297,9 +293,6 @@ class ModalShell:
         if self._x_before is None:
             return self.shell.velocities
         return (self._x - self._x_before) / self._span
-
-    def _vertices(self, vertices: Any, what: str) -> Ints:
-        return self.shell._vertices(vertices, what)
 
 
 def _extrapolated(now: Floats, before: Floats) -> Floats:
