@@ -3,7 +3,7 @@
 1. `mesh` turns faces into edges and hinges; `Material` says what the sheet is made of; `Shell` joins them with a rest
    state, pins and loads; `Scene` puts shells among colliders, gravity and wind.
 2. `System` turns a scene into energies on one stacked array of positions (n, 3). Every force is an energy
-   that answers value, gradient and Hessian (`energies/`), so every model can be swapped for another.
+   that answers value, gradient and Hessian (`energies/`, `subdivision/`), so every model can be swapped for another.
 3. `integrators` make one incremental potential a step: inertia plus all energies. Time stepping is its minimisation.
 4. `solver` minimises it: quasi-Newton from a matrix factored once, or Newton with conjugate gradients.
 5. `simulate` loops over frames and steps, halves what does not converge, and yields a `Frame` of plain arrays.
@@ -25,6 +25,7 @@ from .scene import Attach, Scene
 from .shell import Damping, Shell
 from .simulate import Progress, progress, simulate
 from .statics import equilibrium
+from .subdivision.surface import fit_control
 from .willmore import WillmoreFlow, willmore_flow
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "Wind",
     "axes_from_uv",
     "equilibrium",
+    "fit_control",
     "kawabata_test",
     "progress",
     "simulate",

@@ -72,6 +72,39 @@ class BlockPattern:
         return BlockPattern(np.repeat(vertices, k, axis=1), np.tile(vertices, (1, k)), vertex_count)
 
 
+class Congruence:
+    """CᵀKC of a block matrix K after a sparse change of variables C, multiplied out only when asked for."""
+
+    def __init__(self, matrix: Sparse, change: Sparse) -> None:
+        self._matrix = matrix
+        self._change = change
+        self._back = csr_matrix(change.T)
+
+    def __matmul__(self, direction: Floats) -> Floats:
+        image: Floats = self._back @ (self._matrix @ (self._change @ direction))
+        return image
+
+    def tocsr(self) -> Sparse:
+        """The product as one matrix."""
+        return csr_matrix(self._back @ (self._matrix.tocsr() @ self._change))
+
+
+class Scaled:
+    """A number times a matrix, multiplied out only when asked for."""
+
+    def __init__(self, factor: float, matrix: Sparse) -> None:
+        self._factor = factor
+        self._matrix = matrix
+
+    def __matmul__(self, direction: Floats) -> Floats:
+        image: Floats = self._factor * (self._matrix @ direction)
+        return image
+
+    def tocsr(self) -> Sparse:
+        """The product as one matrix."""
+        return self._factor * self._matrix.tocsr()
+
+
 @dataclass
 class Hessian:
     """A (3n, 3n) matrix kept as a sum: `scalar` (n, n) acting alike on x, y, z, plus block matrices."""

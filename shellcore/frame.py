@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .energies.hinge import hinge_angles
+from .subdivision.energy import KirchhoffLove
 from .system import System
 from .types import Floats, Ints
 
@@ -57,6 +58,9 @@ class Fields(Mapping[str, Floats]):
         parts = []
         shells, bendings = self._system.scene.shells, self._system.bendings
         for shell, bend, rest_angles in zip(shells, bendings, self._rest_angles, strict=True):
+            if isinstance(bend.energy, KirchhoffLove):
+                parts.append(bend.energy.bending_density(self._x))
+                continue
             hinge = bend.angles
             change = hinge_angles(self._x, hinge.hinges) - rest_angles
             energy = hinge.weights * (1.0 - np.cos(change)) if hinge.form == "sine" else 0.5 * hinge.weights * change**2
@@ -69,7 +73,7 @@ class Fields(Mapping[str, Floats]):
         total = self._contact_forces
         for penalty in self._penalties:
             total = total + penalty.gradient(self._x)
-        size: Floats = np.linalg.norm(total, axis=1)
+        size: Floats = np.linalg.norm(total[: self._system.visible], axis=1)
         return size
 
 
@@ -101,3 +105,9 @@ class Frame:
     """Plain arrays; `simulate(resume=state)` continues with identical results."""
     fields: Mapping[str, Floats]
     stats: dict[str, Any] = field(default_factory=dict)
+    hidden: list[Floats] = field(default_factory=list)
+    """Ghosts of each shell, (g, 3) each; only subdivision shells have any."""
+
+    def control(self, i: int = 0) -> Floats:
+        """Control positions of shell i with its ghosts, (n + g, 3): what `shell.limit` and `shell.surface` take."""
+        return np.concatenate([self.positions[self.slices[i]], *self.hidden[i : i + 1]])

@@ -155,6 +155,8 @@ class Integrator:
             raise ShellError(f"jacobian={jacobian!r} is not known: choose 'exact', 'cubic' or 'constant'")
         if name == "newmark" and not (0.0 <= beta <= 0.5 and 0.0 <= gamma <= 1.0):
             raise ShellError(f"Newmark needs 0 <= beta <= ½ and 0 <= gamma <= 1, not {beta} and {gamma}")
+        if name.startswith("imex") and any(bend.has_membrane for bend in system.bendings):
+            raise ShellError(f"integrator={name!r} splits stretch from bending, which bending='subdivision' has as one")
         self.system = system
         self.name = name
         self.beta, self.gamma = beta, gamma
@@ -204,7 +206,8 @@ class Integrator:
                 parts.append(stresses.hessian(at, psd))
                 parts += [energy.hessian(at) for energy in membranes if energy not in stresses.membranes]
             if bending:
-                parts += [bend.hessian(at, self.jacobian) for bend in system.bendings]
+                done = [] if stresses is None else stresses.membranes
+                parts += [bend.hessian(at, self.jacobian) for bend in system.bendings if bend.energy not in done]
             return parts
 
         factor = self._factored(terms, inertia, damping, membrane, bending, h)

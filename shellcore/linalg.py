@@ -115,6 +115,12 @@ def conjugate_gradients(
     return solution, most
 
 
+def solved(matrix: Sparse, right: Floats) -> Floats:
+    """Solution of one sparse system, symmetric or not, for right-hand sides (n, k)."""
+    solution: Floats = splu(csc_matrix(matrix)).solve(right)
+    return solution
+
+
 # Below this size all eigenpairs at once are as quick as a few by Lanczos.
 DENSE = 300
 

@@ -12,22 +12,27 @@ from collections.abc import Sequence
 
 from .assembly import Hessian
 from .energies.base import Energy
-from .energies.fem import Fem, positive_part
+from .energies.fem import Fem
+from .subdivision.energy import KelvinVoigt, KirchhoffLove
 from .types import Floats
 
 
 class MixedStress:
-    """Stresses of the `Fem` among some energies, started at their true values at x."""
+    """Stresses of the membranes among some energies, started at their true values at x."""
 
     def __init__(self, energies: Sequence[Energy], x: Floats) -> None:
-        self.membranes = [energy for energy in energies if isinstance(energy, Fem)]
+        self.membranes = [
+            energy
+            for energy in energies
+            if isinstance(energy, (Fem, KirchhoffLove)) and not isinstance(energy, KelvinVoigt)
+        ]
         self._stress = [membrane.stress(*membrane.strain(x)) for membrane in self.membranes]
 
     def hessian(self, x: Floats, psd: bool = False) -> Hessian:
         """Of the membranes, with the carried stress in its geometric part (its tensile part only, if psd)."""
         total = Hessian(len(x))
         for membrane, stress in zip(self.membranes, self._stress, strict=True):
-            total = total + membrane.hessian_under(x, positive_part(*stress) if psd else stress)
+            total = total + membrane.hessian_under(x, stress, psd)
         return total
 
     def advance(self, x: Floats, direction: Floats, share: float = 1.0) -> None:

@@ -120,6 +120,10 @@ class Scene:
             )
         self.exact_contact = contact == "exact" or (contact == "auto" and meshes)
 
+    def hidden_offsets(self) -> Ints:
+        """Where each shell's hidden unknowns start, after all vertices, and the total, (shells + 1,)."""
+        return int(self.offsets()[-1]) + np.concatenate([[0], np.cumsum([s.hidden_count for s in self.shells])])
+
     def offsets(self) -> Ints:
         """Where each shell's vertices start in the stacked arrays, and the total, (shells + 1,)."""
         return np.concatenate([[0], np.cumsum([len(shell.rest_positions) for shell in self.shells])])

@@ -14,9 +14,12 @@ from .errors import ShellError, listed
 from .hinge_rigidity import hinge_rigidities
 from .material import Material
 from .mesh import Topology, check_positions, topology
+from .subdivision.clamps import border_slopes
+from .subdivision.supports import Slopes
+from .subdivision.surface import LoopSurface
 from .types import Bools, Floats, Ints
 
-BENDING = ("hinge", "quadratic", "cubic")
+BENDING = ("hinge", "quadratic", "cubic", "subdivision")
 MEMBRANES = ("fem", "springs")
 
 # A hinge counts as flat below this angle [rad]: round-off of a plane far from the origin.
@@ -81,7 +84,11 @@ class Shell:
     - `hinge_energy`: "sine" (Cubic Shells eq. 3), "angle" (Discrete Shells eq. 2), "simplified" (its appendix);
     - `hinge_area`: "barycentric" or "circumcentric" tiles;
     - `hinge_fit`: fit one rigidity a hinge so that the sheet bends alike on every triangulation;
-    - `quadratic_form`: "crouzeix_raviart" (hinges) or "vertex".
+    - `quadratic_form`: "crouzeix_raviart" (hinges) or "vertex";
+    - `quadrature`: points a face of a subdivision shell, 3 or 1; `ghosts`: "free" (unknowns of their own) or "tied" to
+      the mesh as in the paper (softer at borders: `docs/theory/subdivision.md`).
+
+    A subdivision shell's positions are its control mesh; pins, clamps and loads act on its limit surface.
     """
 
     def __init__(
@@ -106,6 +113,8 @@ class Shell:
         hinge_area: str = "barycentric",
         hinge_fit: bool = False,
         quadratic_form: str = "crouzeix_raviart",
+        quadrature: int = 3,
+        ghosts: str = "free",
     ) -> None:
         self.rest_positions = check_positions(positions, faces)
         self.mesh: Topology = topology(faces, len(self.rest_positions))
@@ -117,6 +126,15 @@ class Shell:
         self.hinge_energy = _choice("hinge_energy", hinge_energy, ("sine", "angle", "simplified"))
         self.hinge_area = _choice("hinge_area", hinge_area, ("barycentric", "circumcentric"))
         self.quadratic_form = _choice("quadratic_form", quadratic_form, ("crouzeix_raviart", "vertex"))
+        if quadrature not in (1, 3):
+            raise ShellError(f"quadrature={quadrature!r} is not known: choose 1 or 3 points a face")
+        self.quadrature = int(quadrature)
+        self.ghosts = _choice("ghosts", ghosts, ("free", "tied"))
+        self.loop = LoopSurface(self.mesh.faces, len(self.rest_positions)) if bending == "subdivision" else None
+        if self.loop is not None and membrane != "fem":
+            raise ShellError("bending='subdivision' has a membrane of its own: leave `membrane` as it is")
+        if self.loop is not None and damping is not None and damping.hinge > 0:
+            raise ShellError("bending='subdivision' has no hinges to damp: use Damping(viscosity=)")
         for name, value in (("plasticity", plasticity), ("fracture", fracture)):
             if value is not None:
                 raise ShellError(f"{name} is not part of this version yet; leave it None")
@@ -133,12 +151,20 @@ class Shell:
         self.start = self.rest_positions if start is None else self._field("start", start)
         self.velocities = np.zeros_like(self.start) if velocities is None else self._field("velocities", velocities)
         self.shape_angles = hinge_angles(self.rest_positions, self.mesh.hinges)
+        self.rests_flat = isinstance(rest_angles, str) and rest_angles == "flat"
+        """Whether a subdivision shell has no curvature at rest, whatever its rest shape."""
+        if self.loop is not None and not isinstance(rest_angles, str):
+            raise ShellError("bending='subdivision' takes rest_angles='shape' or 'flat'; angles need a hinge model")
         if isinstance(rest_angles, str):
             shaped = _choice("rest_angles", rest_angles, ("shape", "flat")) == "shape"
             rest_angles = self.shape_angles if shaped else np.zeros(len(self.hinges))
-        self.set_rest_angles(rest_angles)
+        self._rest_angles: Floats | OfTime = self._angles(rest_angles)
+        if self.loop is None:
+            self.set_rest_angles(rest_angles)
+        self._kept: dict[tuple[str, int], Any] = {}
         self.pins: list[Pin] = []
         self.slopes: list[Pin] = []
+        self.border_slopes: list[Slopes] = []
         self.loads: list[Load] = []
 
     @property
@@ -168,6 +194,8 @@ class Shell:
 
     def set_rest_angles(self, angles: Floats | OfTime) -> None:
         """Rest angles θ̄ [rad], (h,), or a function of time [s] to them. They need not fit any shape."""
+        if self.loop is not None:
+            raise ShellError("bending='subdivision' has no hinges: rest angles need 'hinge', 'quadratic' or 'cubic'")
         self._rest_angles = angles if callable(angles) else self._angles(angles)
         if self.bending == "quadratic":
             now = self.rest_angles_at(0.0)
@@ -209,7 +237,7 @@ class Shell:
         `axes`: which components. `stiffness` [N/m] makes a spring of it; None holds exactly.
         """
         chosen = self._vertices(vertices, "pin")
-        goal = self.start[chosen] if targets is None else targets
+        goal = self.limit(self.start)[chosen] if targets is None else targets
         _vectors(goal, 0.0, len(chosen), "pin targets")
         strength = None
         if stiffness is not None:
@@ -232,6 +260,12 @@ class Shell:
         """
         chosen = self._vertices(vertices, "clamp")
         self.pin(chosen, targets)
+        if self.loop is not None:
+            limit = self.limit(self.rest_positions)[chosen]
+            now = None if targets is None else self.pins[-1].at
+            moved = None if now is None else lambda t, points: _rigidly_moved(limit, now(t), points)
+            self.border_slopes.append(border_slopes(self.loop, self.rest_positions, self.start, chosen, moved))
+            return
         held = np.zeros(len(self.rest_positions), dtype=bool)
         held[chosen] = True
         corner_held = held[self.faces]
@@ -268,6 +302,37 @@ class Shell:
                 return _rigidly_moved(clamped_rest, now, rest)
 
         self.slopes.append(Pin(tips, goal, np.ones(3, dtype=bool), strength))
+
+    @property
+    def hidden_count(self) -> int:
+        """Unknowns besides the vertices: ghosts of a subdivision shell."""
+        return 0 if self.loop is None else self.loop.ghost_count
+
+    def limit(self, x: Floats) -> Floats:
+        """Limit positions [m], (n, 3), of a subdivision shell at control positions x; x itself for other models.
+
+        x is (n, 3), with ghosts taken as at rest, or `frame.control(i)`, which has them.
+        """
+        return x if self.loop is None else self.loop.limit(x)
+
+    def normals(self, x: Floats) -> Floats:
+        """Unit normals of the limit surface at the vertices of a subdivision shell, (n, 3)."""
+        if self.loop is None:
+            raise ShellError("normals of the limit surface need bending='subdivision'")
+        return self.loop.normals(x)
+
+    def surface(self, x: Floats, levels: int = 1) -> tuple[Floats, Ints]:
+        """Refined limit mesh of a subdivision shell at control positions x: positions and faces, 4^levels m of them.
+
+        The vertices come first, in their order. Other models give x and their faces.
+        """
+        if self.loop is None:
+            return x, self.faces
+        key = ("surface", levels)
+        if key not in self._kept:
+            self._kept[key] = self.loop.refined(levels)
+        matrix, faces = self._kept[key]
+        return matrix @ self.loop.complete(x), faces
 
     def load(self, vertices: Sequence[int] | Ints, forces: Floats | OfTime) -> Load:
         """Dead loads [N] on vertices: (k, 3), (3,) for each, or a function of time [s] to that."""

@@ -297,12 +297,13 @@ class _Run:
         self.system.contact.new_report()
 
     def _frame(self, state: State) -> Frame:
-        n = self.system.vertex_count
+        n = self.system.visible
+        positions, velocities = self.system.control(state.x), self.system.control(state.v)
         bounds = self.system.offsets
         return Frame(
             time=state.time,
-            positions=np.array(state.x, order="C"),
-            velocities=np.array(state.v, order="C"),
+            positions=np.array(positions[:n], order="C"),
+            velocities=np.array(velocities[:n], order="C"),
             faces=self.system.faces,
             slices=[slice(int(a), int(b)) for a, b in pairwise(bounds)],
             source=np.arange(n),
@@ -310,6 +311,7 @@ class _Run:
             birth=np.full(n, -np.inf),
             state=_saved(state),
             fields=Fields(self.system, state.x),
+            hidden=[np.array(positions[a:b], order="C") for a, b in pairwise(self.system.hidden_offsets)],
             stats=self.stats
             | {
                 "constant_factorisations": self.integrator.factorisations,

@@ -15,6 +15,7 @@ Where the Hessian has negative eigenvalues (counted from the factor's pivots) it
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -118,14 +119,16 @@ def equilibrium(
 
     `tolerance` [N]: largest residual force on a free vertex; default 1e-6 of the largest nodal load. Where
     round-off of the forces is larger than that, round-off is the goal, once steps have died out. `stats` is filled
-    with what was reached: residual, goal, which of the two bounds it, iterations. `time` [s]: when loads and targets
-    are taken.
+    with what was reached: residual, goal, which of the two bounds it, iterations; `state`, which `start` also takes;
+    `hidden`, the ghosts of each shell. `time` [s]: when loads and targets are taken.
     """
     scene = as_scene(scene)
     system = System(scene)
     x = system.start.copy() if start is None else np.array(start, dtype=np.float64)
+    if x.shape == (system.visible, 3):
+        x = system.with_hidden(x)
     if x.shape != system.start.shape:
-        raise ShellError(f"start must have shape {system.start.shape}, not {x.shape}")
+        raise ShellError(f"start must have shape {(system.visible, 3)}, not {x.shape}")
     bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
     if len(bad):
         raise ShellError(f"start of vertices {listed(bad)} is not finite", vertices=bad)
@@ -149,9 +152,11 @@ def equilibrium(
         raise StepFailed(
             f"the equilibrium still moved by {moved:.3g} m after {PASSES} passes over wind or rim pressure"
         )
+    control = system.control(x)
     if stats is not None:
-        stats.update(report)
-    return x
+        hidden = [np.array(control[a:b]) for a, b in pairwise(system.hidden_offsets)]
+        stats.update(report | {"state": x, "hidden": hidden})
+    return control[: system.visible]
 
 
 def _minimised(static: _Static, x: Floats, tolerance: float | None, report: dict[str, Any]) -> Floats:

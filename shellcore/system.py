@@ -33,7 +33,9 @@ from .scene import Scene
 from .shell import Shell
 from .stretch_cap import stretch_scale
 from .stretch_guard import StretchGuard
-from .types import Bools, Floats, Sparse
+from .subdivision.energy import KelvinVoigt
+from .subdivision.model import FaceStrains, SubdivisionModel, control_map
+from .types import Bools, Floats, Ints, Sparse
 from .vectors import by_columns
 
 # Stretch over bending, A|e|²/D, below which a curved cubic shell leaves its model (Cubic Shells, section 8).
@@ -51,6 +53,8 @@ class Bending:
     energy: Energy
     angles: Hinge
     companion: Cubic | None
+    has_membrane: bool = False
+    """Whether the energy is that of a whole shell, stretch and bending together."""
 
     def hessian(self, x: Floats, jacobian: str) -> Hessian:
         """Of the force: "exact" (NH), "cubic" (CS) or "constant" (CC)."""
@@ -88,27 +92,41 @@ class System:
         self.stretch_scales = [stretch_scale(scene, shell, strain_limit) for shell in scene.shells]
         """Factor on each shell's membrane stiffness; below 1 where `strain_limit` let it be lowered."""
         self.offsets = scene.offsets()
-        self.vertex_count = n = int(self.offsets[-1])
+        self.visible = int(self.offsets[-1])
+        """Vertices; unknowns beyond them are hidden: ghosts of subdivision shells."""
+        self.hidden_offsets = scene.hidden_offsets()
+        self.vertex_count = n = int(self.hidden_offsets[-1])
         shells = scene.shells
-        self.start = by_columns(np.concatenate([shell.start for shell in shells]))
-        self.velocities = by_columns(np.concatenate([shell.velocities for shell in shells]))
-        self.mass = np.concatenate([shell.mass for shell in shells])
-        self.weight = by_columns(self.mass[:, None] * scene.gravity)
-        self.mass_damping = np.concatenate([shell.damping.mass * shell.mass for shell in shells])
+        self.start = self.with_hidden(np.concatenate([shell.start for shell in shells]))
+        self.velocities = self.with_hidden(np.concatenate([shell.velocities for shell in shells]))
+        self.models = {
+            i: SubdivisionModel(shell, self.unknowns(i)) for i, shell in enumerate(shells) if shell.loop is not None
+        }
+        self.to_control = control_map(list(self.models.values()), n) if self.models else None
+        self.mass = self._masses()
+        self.weight = self._weight()
+        self.mass_damping = np.zeros(n)
+        for i, shell in enumerate(shells):
+            self.mass_damping[self.unknowns(i)] = shell.damping.mass * self.mass[self.unknowns(i)]
         self.faces = np.concatenate([shell.faces + at for shell, at in zip(shells, self.offsets, strict=False)])
         self.area_normals = AreaNormals(self.faces, n)
         self.membranes: list[list[Energy]] = []
-        self.strain_fields: list[Fem] = []
+        self.strain_fields: list[Fem | FaceStrains] = []
         self.bendings: list[Bending] = []
-        self.viscosities: list[StrainViscosity | AngleViscosity] = []
+        self.viscosities: list[StrainViscosity | AngleViscosity | KelvinVoigt] = []
         self._angle_dampers: list[tuple[Shell, AngleViscosity]] = []
         self.pressures: list[tuple[Shell, Pressure]] = []
-        for shell, at, scale in zip(shells, self.offsets, self.stretch_scales, strict=False):
-            self._add_shell(shell, int(at), scale)
+        for i, (shell, at, scale) in enumerate(zip(shells, self.offsets, self.stretch_scales, strict=False)):
+            if i in self.models:
+                self._add_subdivision(shell, self.models[i], int(at), scale)
+            else:
+                self._add_shell(shell, int(at), scale)
         self.free = self._free()
-        bounds = [slice(int(a), int(b)) for a, b in pairwise(self.offsets)]
+        bounds: list[slice | Ints] = [slice(int(a), int(b)) for a, b in pairwise(self.offsets)]
+        for i in self.models:
+            bounds[i] = self.unknowns(i)
         self.parts = [(part, bool(self.free[part].all())) for part in bounds]
-        """Vertices of each shell, and whether nothing holds them exactly."""
+        """Unknowns of each shell, and whether nothing holds them exactly."""
         joined = bool(scene.attachments) or scene.exact_contact
         self.bodies = [(slice(0, n), bool(self.free.all()))] if joined else self.parts
         """The same for what moves on its own: shells that are tied or may touch exchange momentum."""
@@ -116,15 +134,66 @@ class System:
         self.contact: Any = NoContact()
         self.penalties: list[Penalty] = []
         if scene.exact_contact:
+            if self.models:
+                raise ShellError(
+                    f"shell {min(self.models)}: bending='subdivision' meets planes and spheres by penalty only so far; "
+                    "use another bending model with exact contact or mesh colliders"
+                )
             self.contact = Contact(scene, self.mass, self.free, self.start)
         else:
             half = [np.full(len(s.rest_positions), 0.5 * float(np.mean(s.material.thickness))) for s in shells]
+            touching = np.where(np.arange(n) < self.visible, self.mass, 0.0)
+            reach = np.concatenate([*half, np.zeros(n - self.visible)])
             solids = [collider for collider in scene.colliders if not isinstance(collider, Collider)]
-            self.penalties = [Penalty(solid, self.mass, np.concatenate(half)) for solid in solids]
+            self.penalties = [Penalty(solid, touching, reach) for solid in solids]
         self._guards = [self._guard(i) for i in range(len(shells))]
         self._ties = self._attachments(-np.inf)
         self.version = 0
         self._warn()
+
+    def unknowns(self, i: int) -> Ints:
+        """Places of shell i's vertices and hidden unknowns in the stack."""
+        own, hidden = (np.arange(at[i], at[i + 1]) for at in (self.offsets, self.hidden_offsets))
+        return np.concatenate([own, hidden])
+
+    def with_hidden(self, x: Floats) -> Floats:
+        """Vectors of all vertices, (visible, 3), with those of hidden unknowns after them as at rest, by columns."""
+        parts = [x]
+        for i, shell in enumerate(self.scene.shells):
+            if shell.loop is not None:
+                parts.append(shell.loop.complete(x[self.offsets[i] : self.offsets[i + 1]])[len(shell.rest_positions) :])
+        return by_columns(np.concatenate(parts))
+
+    def control(self, x: Floats) -> Floats:
+        """Positions of vertices and ghosts from the unknowns x, which differ from them where limits are held."""
+        return x if self.to_control is None else self.to_control.apply(x)
+
+    def _masses(self) -> Floats:
+        mass = np.empty(self.vertex_count)
+        for i, shell in enumerate(self.scene.shells):
+            mass[self.unknowns(i)] = self.models[i].mass if i in self.models else shell.mass
+        return mass
+
+    def _weight(self) -> Floats:
+        pulled = self.mass.copy()
+        for model in self.models.values():
+            pulled[model.slots] = model.weights
+        weight = by_columns(pulled[:, None] * self.scene.gravity)
+        return weight if self.to_control is None else by_columns(self.to_control.transpose(weight))
+
+    def _add_subdivision(self, shell: Shell, model: SubdivisionModel, at: int, scale: float) -> None:
+        energy = model.energy(self.vertex_count, scale, self.to_control)
+        self.membranes.append([])
+        self.strain_fields.append(FaceStrains(energy))
+        hinges = Hinge(
+            shell.mesh, np.zeros(len(shell.hinges)), shell.rest_angles_at(0.0), "angle", at, self.vertex_count
+        )
+        self.bendings.append(Bending(energy, hinges, None, has_membrane=True))
+        rate = shell.damping.stiffness + shell.damping.viscosity
+        if rate > 0.0:
+            self.viscosities.append(KelvinVoigt(energy, rate))
+        if shell.pressure is not None:
+            self.pressures.append((shell, Pressure(shell.faces + at, shell.mesh.closed, self.vertex_count)))
 
     def _add_shell(self, shell: Shell, at: int, scale: float) -> None:
         n, mesh, rest = self.vertex_count, shell.mesh, shell.rest_positions
@@ -179,6 +248,11 @@ class System:
             for pin in shell.pins:
                 if pin.stiffness is None:
                     free[np.ix_(pin.vertices + at, np.flatnonzero(pin.axes))] = False
+        for i, model in self.models.items():
+            if model.tied:
+                free[self.unknowns(i)[len(self.scene.shells[i].rest_positions) :]] = False
+            for held in model.held:
+                free[held.vertices, held.axis] = False
         return free
 
     def _guard(self, index: int) -> StretchGuard | None:
@@ -295,14 +369,25 @@ class System:
                     goal = pin.at(t)
                     for axis in np.flatnonzero(pin.axes):
                         placed[pin.vertices + at, axis] = goal[:, axis]
+        for model in self.models.values():
+            if model.held:
+                slopes = model.slopes_at(t)
+                for held in model.held:
+                    placed[held.vertices, held.axis] = slopes[held.kept, held.axis]
         return placed
 
     def dead_force(self, t: float) -> Floats:
         """Gravity and loads [N], (n, 3), at time t [s]."""
         force = self.weight.copy(order="K")
-        for shell, at in zip(self.scene.shells, self.offsets, strict=False):
+        on_limit = np.zeros_like(force) if self.models else None
+        for i, (shell, at) in enumerate(zip(self.scene.shells, self.offsets, strict=False)):
             for load in shell.loads:
-                np.add.at(force, load.vertices + at, np.ascontiguousarray(load.at(t)))
+                if shell.loop is None:
+                    np.add.at(force, load.vertices + at, np.ascontiguousarray(load.at(t)))
+                elif on_limit is not None:
+                    on_limit[self.unknowns(i)] += shell.loop.limits[load.vertices].T @ load.at(t)
+        if on_limit is not None:
+            force += on_limit if self.to_control is None else self.to_control.transpose(on_limit)
         return force
 
     def _forces(self, t: float, h: float, x: Floats, v: Floats) -> tuple[Floats, list[Energy]]:
@@ -318,16 +403,17 @@ class System:
             if wind.lift:
                 force += wind.lift_force(t, x, v, normals)
         for source in self.scene.forces:
-            pushed = np.asarray(source.force(t, x, v, normals), dtype=np.float64)
-            if pushed.shape != force.shape:
-                raise ShellError(f"{type(source).__name__}.force gave shape {pushed.shape}, not {force.shape}")
+            seen = slice(self.visible)
+            pushed = np.asarray(source.force(t, x[seen], v[seen], normals[seen]), dtype=np.float64)
+            if pushed.shape != force[seen].shape:
+                raise ShellError(f"{type(source).__name__}.force gave shape {pushed.shape}, not {force[seen].shape}")
             bad = np.flatnonzero(~np.isfinite(pushed).all(axis=1))
             if len(bad):
                 raise ShellError(
                     f"{type(source).__name__}.force is not finite at vertices {listed(bad)} at time {t:g} s",
                     vertices=bad,
                 )
-            force += pushed
+            force[seen] += pushed
         return force, drag
 
     def stiffness(self, terms: StepTerms, membrane: bool = True, bending: bool = True) -> Sparse:

@@ -126,6 +126,26 @@ def hemisphere(rings: int, radius: float = 1.0) -> Mesh:
     return radius * points, np.concatenate(faces).astype(np.int64)
 
 
+def fan(valence: int, rings: int) -> Mesh:
+    """`valence` sectors of a triangular lattice about vertex 0, which alone is irregular inside; radius `rings`."""
+    first = np.concatenate([[0], 1 + valence * np.arange(rings + 1) * np.arange(1, rings + 2) // 2])
+    ring = np.repeat(np.arange(rings + 1), np.maximum(valence * np.arange(rings + 1), 1))
+    place = np.arange(len(ring)) - first[ring]
+    sector, step = place // np.maximum(ring, 1), place % np.maximum(ring, 1)
+    angle = 2 * np.pi * np.arange(valence + 1) / valence
+    corner = np.column_stack([np.cos(angle), np.sin(angle)])
+    points = corner[sector] * (ring - step)[:, None] + corner[sector + 1] * step[:, None]
+    faces = []
+    for r in range(rings):
+        s, k = (index.ravel() for index in np.meshgrid(np.arange(valence), np.arange(r + 1), indexing="ij"))
+        inner = first[r] + (s * r + k) % max(valence * r, 1)
+        following = first[r] + (s * r + k + 1) % max(valence * r, 1)
+        outer, ahead = (first[r + 1] + (s * (r + 1) + k + i) % (valence * (r + 1)) for i in range(2))
+        faces.append(np.column_stack([inner, outer, ahead]))
+        faces.append(np.column_stack([inner, ahead, following])[k < r])
+    return _flat(points), np.concatenate(faces).astype(np.int64)
+
+
 def cylinder(n_around: int, n_along: int, radius: float, length: float) -> Mesh:
     """An open tube about the z axis from z = 0 to `length`; every ring is turned by half a step against the last."""
     i, j = (index.ravel() for index in np.meshgrid(np.arange(n_around), np.arange(n_along + 1)))

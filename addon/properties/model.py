@@ -12,6 +12,12 @@ BENDING = [
         "Quadratic",
         "Isometric bending: fastest, for sheets that are flat at rest (Rest Angles: Flat for others)",
     ),
+    (
+        "subdivision",
+        "Subdivision",
+        "Smooth finite elements on the Loop surface of the mesh: folds that do not depend on its resolution; slowest. "
+        "Best with six edges at every vertex (quads split all one way)",
+    ),
 ]
 MEMBRANE = [
     ("fem", "Finite Elements", "Constant-strain triangles: stretch, shear and Poisson's ratio as the material says"),

@@ -109,9 +109,11 @@ class Fem(Energy):
             s11, s22, s12 = positive_part(s11, s22, s12)
         return Hessian(self.vertex_count, blocks=[self.tangent(warp, weft, self.moduli, (s11, s22, s12))])
 
-    def hessian_under(self, x: Floats, stress: Stress) -> Hessian:
-        """Exact Hessian but for the stress S11, S22, S12 [N/m], each (m,), of its geometric part, which is given."""
-        return Hessian(self.vertex_count, blocks=[self.tangent(*self.deformation(x), self.moduli, stress)])
+    def hessian_under(self, x: Floats, stress: Stress, psd: bool = False) -> Hessian:
+        """Exact Hessian but for the stress S11, S22, S12 [N/m], each (m,), of its geometric part, which is given (psd:
+        and of which the tensile part counts)."""
+        carried = positive_part(*stress) if psd else stress
+        return Hessian(self.vertex_count, blocks=[self.tangent(*self.deformation(x), self.moduli, carried)])
 
     def stress_ahead(self, x: Floats, step: Floats) -> Stress:
         """Stress [N/m] at x + step, (n, 3), by the strain linearised at x: free of what a rotation stretches."""

@@ -61,6 +61,8 @@ def rests(shell: Shell, pin: Pin) -> bool:
 
 def rest_problem(shell: Shell) -> RestProblem:
     """What the modes of a shell follow from; raises where its rest shape is not in equilibrium."""
+    if shell.loop is not None:
+        raise ShellError("ModalShell has no modes of bending='subdivision' yet: use 'hinge', 'quadratic' or 'cubic'")
     if shell.rest_angles_move:
         raise ShellError("ModalShell takes rest angles that do not change with time: use simulate for those that do")
     system = System(Scene([shell]))

@@ -1,0 +1,210 @@
+"""Sleeves of subdivision shells, twisted and compressed: do the folds depend on the material and not on the mesh?
+
+Quasi-static, no gravity: end rings are clamped and moved in steps, each step solved for equilibrium from the
+last. Folds are counted as the strongest wave around the middle half of the sleeve. Writes out/subdivision_*.json and
+docs/pictures/subdivision_twist.png, subdivision_compression.png.
+
+    python benchmarks/subdivision.py                      both, up to 1496 vertices
+    python benchmarks/subdivision.py twist compression full      and up to 4015 and 5856
+    python benchmarks/subdivision.py cost                 time of the compression scene against hinge + fem
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import matplotlib
+import numpy as np
+
+import common
+import meshes
+import shellcore as sc
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.collections import PolyCollection
+
+RADIUS, LENGTH = 0.05, 0.2
+STRETCH, POISSON = 5000.0, 0.25
+TOLERANCE = 1e-5  # N
+SLEEVES = {494: (26, 18), 800: (32, 24), 1496: (44, 33), 2232: (62, 35), 2542: (62, 40), 4015: (73, 54), 5856: (96, 60)}
+# Share of the thickness, and waves around, of the start shape: the same for every mesh, no wave number preferred.
+SEED, WAVES = 0.02, range(2, 13)
+
+
+def sleeve(
+    size: int,
+    thickness: float,
+    bending: str,
+    stretch: float = 1.0,
+    bend: float = 1.0,
+    rule: int = 3,
+    damping: sc.Damping | None = None,
+) -> sc.Shell:
+    """A sleeve whose limit surface passes through a cylinder; factors on its stretch and bending stiffness."""
+    points, faces = meshes.cylinder(*SLEEVES[size], RADIUS, LENGTH)
+    rigidity = STRETCH * thickness**2 / 12.0
+    material = sc.Material(
+        stretch=stretch * STRETCH,
+        poisson=POISSON,
+        bend=bend * rigidity,
+        bend_poisson=POISSON,
+        areal_density=0.15,
+        thickness=thickness,
+    )
+    around, along = np.arctan2(points[:, 1], points[:, 0]), points[:, 2] / LENGTH
+    rng = np.random.default_rng(3)
+    bumps = sum(
+        np.sin(np.pi * k * along) * np.cos(m * around + rng.uniform(0, 2 * np.pi)) for m in WAVES for k in (1, 2, 3)
+    )
+    bumps = SEED * thickness * bumps / np.sqrt(3 * len(WAVES) / 4)
+    outward = np.column_stack([np.cos(around), np.sin(around), 0 * around])
+    control = sc.fit_control(points, faces) if bending == "subdivision" else points
+    start = control + bumps[:, None] * outward
+    return sc.Shell(control, faces, material, bending=bending, start=start, quadrature=rule, damping=damping)
+
+
+def run(load: str, size: int, thickness: float, amounts: list[float], bending: str = "subdivision", **factors: float):
+    """Wave number and depth at each amount of twist [rad] or compression [share of the length]."""
+    shell = sleeve(size, thickness, bending, **factors)
+    rings = SLEEVES[size][1] + 1
+    points = meshes.cylinder(*SLEEVES[size], RADIUS, LENGTH)[0]
+    low, top = np.arange(SLEEVES[size][0]), np.arange(len(points) - SLEEVES[size][0], len(points))
+
+    def goal(amount: float) -> np.ndarray:
+        if load == "compression":
+            return points[top] - [0.0, 0.0, amount * LENGTH]
+        c, s = np.cos(amount), np.sin(amount)
+        return points[top] @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
+
+    shell.clamp(low, points[low])
+    shell.clamp(top, goal)
+    rows: list[dict[str, Any]] = []
+    shapes: list[tuple[np.ndarray, np.ndarray]] = []
+    stats: dict[str, Any] = {}
+    for amount in amounts:
+        began = time.perf_counter()
+        scene = sc.Scene([shell], gravity=(0, 0, 0))
+        try:
+            x = sc.equilibrium(scene, TOLERANCE, time=amount, start=stats.get("state"), stats=stats)
+        except sc.StepFailed as failure:
+            rows.append({"amount": amount, "failed": str(failure)})
+            break
+        whole = np.concatenate([x, *stats["hidden"]])
+        radius = np.hypot(*shell.limit(whole)[:, :2].T).reshape(rings, -1)
+        spectrum = np.abs(np.fft.rfft(radius - radius.mean(axis=1)[:, None], axis=1)) * 2 / radius.shape[1]
+        spectrum = np.sqrt((spectrum[rings // 4 : 3 * rings // 4 + 1] ** 2).mean(axis=0))
+        row = {"amount": amount, "folds": int(spectrum.argmax()), "depth / thickness": spectrum.max() / thickness}
+        row |= {"iterations": stats["iterations"], "seconds": time.perf_counter() - began}
+        rows.append(row)
+        shapes.append(shell.surface(whole, 1 if size < 2000 else 0))
+        print(load, bending, size, f"t = R/{RADIUS / thickness:.0f}", factors, row, flush=True)
+    return rows, shapes
+
+
+def picture(name: str, shown: list[tuple[str, tuple[np.ndarray, np.ndarray]]]) -> None:
+    """Sleeves side by side, seen from the side, lit from the upper left."""
+    figure, axes = plt.subplots(1, len(shown), figsize=(2.1 * len(shown), 4.2), squeeze=False)
+    for axis, (title, (x, faces)) in zip(axes[0], shown, strict=True):
+        normal = np.cross(x[faces[:, 1]] - x[faces[:, 0]], x[faces[:, 2]] - x[faces[:, 0]])
+        normal /= np.linalg.norm(normal, axis=1)[:, None]
+        light = np.clip(normal @ np.array([-0.55, -0.7, 0.45]), 0, 1)
+        front = np.argsort(-x[faces][:, :, 1].mean(axis=1))
+        colour = np.outer(0.15 + 0.85 * light, [0.80, 0.45, 0.35])
+        kept = front[normal[front, 1] < 0.2]
+        drawn = PolyCollection(x[faces[kept]][:, :, [0, 2]], facecolors=colour[kept], edgecolors=colour[kept])
+        drawn.set_linewidth(0.3)
+        axis.add_collection(drawn)
+        axis.set_xlim(-0.075, 0.075)
+        axis.set_ylim(-0.01, LENGTH + 0.01)
+        axis.set_aspect("equal")
+        axis.axis("off")
+        axis.set_title(title, fontsize=8)
+    figure.tight_layout()
+    figure.savefig(common.PICTURES / f"subdivision_{name}.png", dpi=80)
+    plt.close(figure)
+
+
+def twist(sizes: tuple[int, ...]) -> None:
+    """The same sleeve on several meshes, then other materials on the coarsest."""
+    result: dict[str, Any] = {"tolerance [N]": TOLERANCE}
+    shown = []
+    cases: list[tuple[str, int, float, list[float], dict[str, float]]] = [
+        (f"{size} vertices", size, RADIUS / 30, [0.1, 0.2, 0.3], {}) for size in sizes
+    ]
+    cases[2:2] = [
+        ("thin", 494, RADIUS / 60, [0.1, 0.3, 0.6], {}),
+        ("thickness × 10", 494, RADIUS / 6, [0.3, 0.6], {}),
+        ("and stretch × 10", 494, RADIUS / 6, [0.1, 0.3, 0.6], {"stretch": 10.0}),
+        ("thin, all moduli × 10", 494, RADIUS / 60, [0.1, 0.3, 0.6], {"stretch": 10.0, "bend": 10.0}),
+    ]
+    for name, size, thickness, amounts, factors in cases:
+        rows, shapes = run("twist", size, thickness, amounts, **factors)
+        result[name] = rows
+        if shapes:
+            shown.append((f"{name}\n{rows[len(shapes) - 1]['folds']} folds", shapes[-1]))
+        common.write("subdivision_twist", result)
+        picture("twist", shown)
+
+
+def compression(sizes: tuple[int, ...]) -> None:
+    """A sleeve pushed together by 2%, beside hinge + fem on the same meshes."""
+    thickness, shown = RADIUS / 50, []
+    result: dict[str, Any] = {"0.909 √(R/t)": float(0.909 * np.sqrt(RADIUS / thickness))}
+    for bending in ("subdivision", "hinge"):
+        for size in sizes:
+            name = f"{bending}, {size} vertices"
+            rows, shapes = run("compression", size, thickness, [0.02], bending)
+            result[name] = rows
+            if shapes:
+                shown.append((f"{name}\n{rows[-1]['folds']} waves", shapes[-1]))
+            common.write("subdivision_compression", result)
+            picture("compression", shown)
+
+
+def cost(frames: int = 8, stuffs: tuple[str, ...] = ("cloth", "metal")) -> None:
+    """Processor time a step of 0.01 s while a sleeve of 2542 vertices is compressed, cloth and metal."""
+    points = meshes.cylinder(*SLEEVES[2542], RADIUS, LENGTH)[0]
+    low, top = np.arange(62), np.arange(len(points) - 62, len(points))
+    result: dict[str, Any] = {}
+    materials = {"cloth": (RADIUS / 50, 1.0), "metal": (1e-3, 1e5 / STRETCH)}
+    for stuff in stuffs:
+        thickness, stretch = materials[stuff]
+        for name, bending, rule in (
+            ("hinge", "hinge", 3),
+            ("one point", "subdivision", 1),
+            ("three points", "subdivision", 3),
+        ):
+            shell = sleeve(2542, thickness, bending, stretch, stretch, rule, sc.Damping(viscosity=1e-3))
+            shell.clamp(low, points[low])
+            shell.clamp(top, lambda t: points[top] - [0.0, 0.0, 0.1 * t])
+            times, iterations = [], 0
+            began = time.process_time()
+            for frame in sc.simulate(sc.Scene([shell], gravity=(0, 0, 0)), frames=frames, fps=100.0):
+                times.append(time.process_time() - began)
+                began = time.process_time()
+                iterations += frame.stats["iterations"]
+            taken = float(np.sum(times[1:]))
+            result[f"{stuff}, {name}"] = {
+                "seconds a step": taken / (frames - 1),
+                "iterations a step": iterations / frames,
+            }
+            result[f"{stuff}, {name}"]["ratio to hinge"] = (
+                taken / (frames - 1) / result[f"{stuff}, hinge"]["seconds a step"]
+            )
+            result[f"{stuff}, {name}"]["halvings"] = frame.stats["halvings"]
+            print(stuff, name, result[f"{stuff}, {name}"], flush=True)
+            common.write("subdivision_cost", result)
+
+
+if __name__ == "__main__":
+    asked = sys.argv[1:]
+    if "cost" in asked:
+        cost()
+    sizes = (494, 800, 1496, *((4015,) if "full" in asked else ()))
+    if "twist" in asked or not asked:
+        twist(sizes)
+    if "compression" in asked or not asked:
+        compression((494, 800, 1496, *((2232, 5856) if "full" in asked else ())))

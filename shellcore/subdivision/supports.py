@@ -1,0 +1,158 @@
+"""What holds the limit surface, as a change of variables.
+
+A support asks for the limit position, or the slope across the border, at a vertex: a linear condition on control
+vertices and ghosts. One unknown per condition is exchanged for the value of the condition: a held vertex's own control
+position for its limit position, a ghost (or, where ghosts alone cannot carry it, a vertex near the border) for a
+slope. In the new unknowns y every support is a component held fixed, control positions are x = T y, and forces and
+matrices become Tᵀf and TᵀKT: the elimination is symmetric and exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import qr
+from scipy.sparse import coo_matrix, csr_matrix, identity, vstack
+
+from ..types import Bools, Floats, Ints, Sparse
+from .surface import LoopSurface
+
+# Entries of the change of variables below this share are round-off.
+SMALL = 1e-13
+# Slopes that others already fix, by the size left of their condition.
+DEPENDENT = 1e-8
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Derivatives of the limit surface across its border: `rows` (k, n + g) [1/m], `axes` (k, 3): which components
+    are held, and at what value, `at(t)` (k, 3)."""
+
+    rows: Sparse
+    axes: Bools
+    at: Callable[[float], Floats]
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """The change of variables of one coordinate: x = `to_control` y; `slots` hold the slopes of indices `kept`."""
+
+    to_control: Sparse
+    slots: Ints
+    kept: Ints
+
+
+class ToControl:
+    """Control positions from unknowns, x = T y, with one (n, n) matrix a coordinate over all vertices of a system."""
+
+    def __init__(self, matrices: list[Sparse]) -> None:
+        self._matrices = matrices
+        self._back = [csr_matrix(matrix.T) for matrix in matrices]
+        self._whole: Sparse | None = None
+
+    def apply(self, y: Floats) -> Floats:
+        """Control positions (n, 3) of unknowns y (n, 3), by columns."""
+        columns = [matrix @ np.ascontiguousarray(y[:, i]) for i, matrix in enumerate(self._matrices)]
+        control: Floats = np.stack(columns).T
+        return control
+
+    def transpose(self, forces: Floats) -> Floats:
+        """Forces on the unknowns from forces on control vertices, (n, 3), by columns."""
+        columns = [matrix @ np.ascontiguousarray(forces[:, i]) for i, matrix in enumerate(self._back)]
+        carried: Floats = np.stack(columns).T
+        return carried
+
+    def matrix(self) -> Sparse:
+        """T as one (3n, 3n) matrix, coordinates of a vertex adjacent."""
+        if self._whole is None:
+            parts = [matrix.tocoo() for matrix in self._matrices]
+            rows = np.concatenate([3 * part.row.astype(np.int64) + i for i, part in enumerate(parts)])
+            columns = np.concatenate([3 * part.col.astype(np.int64) + i for i, part in enumerate(parts)])
+            values = np.concatenate([part.data for part in parts])
+            size = 3 * self._matrices[0].shape[0]
+            self._whole = csr_matrix((values, (rows, columns)), shape=(size, size))
+        return self._whole
+
+    def mean_congruence(self, stiffness: Sparse) -> Sparse:
+        """TᵀKT of an (n, n) matrix that serves every coordinate, averaged over them."""
+        pairs = zip(self._matrices, self._back, strict=True)
+        return sum(back @ stiffness @ matrix for matrix, back in pairs) / 3.0
+
+
+def across_border(surface: LoopSurface, rest: Floats, vertices: Ints) -> tuple[Ints, Sparse, Floats]:
+    """Border vertices among `vertices` that have a neighbour there along the border: their indices into `vertices`,
+    rows (k, n + g) of the derivative across the border, and its rest value, a unit vector (k, 3)."""
+    n = surface.vertex_count
+    ahead = surface.next_on_boundary
+    behind = np.full(n, -1, dtype=np.int64)
+    behind[ahead[ahead >= 0]] = np.flatnonzero(ahead >= 0)
+    held = np.zeros(n + 1, dtype=bool)
+    held[vertices] = True
+    chosen = np.flatnonzero((ahead[vertices] >= 0) & (held[ahead[vertices]] | held[behind[vertices]]))
+    at = vertices[chosen]
+    limit = surface.limit(rest)
+    forward = np.where(held[ahead[at]], ahead[at], at)
+    backward = np.where(held[behind[at]], behind[at], at)
+    along = limit[forward] - limit[backward]
+    first, second = (mask[at] for mask in surface.mesh.tangents())
+    a, b = first @ rest, second @ rest
+    normal = np.cross(a, b)
+    across = np.cross(along, normal)
+    across /= np.linalg.norm(across, axis=1)[:, None]
+    aa, ab, bb = (a * a).sum(axis=1), (a * b).sum(axis=1), (b * b).sum(axis=1)
+    p, q = (a * across).sum(axis=1), (b * across).sum(axis=1)
+    det = aa * bb - ab * ab
+    alpha, beta = (bb * p - ab * q) / det, (aa * q - ab * p) / det
+    rows = first.multiply(alpha[:, None]) + second.multiply(beta[:, None])
+    return chosen, csr_matrix(rows), rows @ rest
+
+
+def exchange(surface: LoopSurface, base: Sparse | None, held: Ints, slopes: Sparse) -> Exchange:
+    """Variables in which limit positions of `held` vertices (k,) and `slopes` (s, n + g) are unknowns.
+
+    `base`: what gives control vertices from the unknowns otherwise (None: they are the unknowns).
+    """
+    n = surface.vertex_count + surface.ghost_count
+    base = identity(n, format="csr") if base is None else base
+    positions = surface.limits[held] @ base
+    turning = csr_matrix(slopes @ base)
+    slots, kept = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    if turning.shape[0]:
+        slots, kept = _slots(positions, turning, held)
+    conditions = csr_matrix(vstack([positions, turning[kept]]))
+    exchanged = np.concatenate([held, slots])
+    if len(exchanged) == 0:
+        return Exchange(base, slots, kept)
+    inverse = np.linalg.inv(conditions[:, exchanged].toarray())
+    others = np.ones(n, dtype=bool)
+    others[exchanged] = False
+    rest = conditions.multiply(others[None, :]).tocsr()
+    dense = -(rest.T @ inverse.T).T
+    dense[:, exchanged] = inverse
+    row, column = np.nonzero(np.abs(dense) > SMALL)
+    own = np.flatnonzero(others)
+    rows = np.concatenate([exchanged[row], own])
+    columns = np.concatenate([column, own])
+    values = np.concatenate([dense[row, column], np.ones(len(own))])
+    swap = coo_matrix((values, (rows, columns)), shape=(n, n)).tocsr()
+    return Exchange(csr_matrix(base @ swap), slots, kept)
+
+
+def _slots(positions: Sparse, turning: Sparse, held: Ints) -> tuple[Ints, Ints]:
+    """An unknown for each slope condition, chosen by pivoting, and the conditions that are independent."""
+    reduced = turning.toarray()
+    if len(held):
+        own = positions[:, held].toarray()
+        reduced = reduced - turning[:, held] @ np.linalg.solve(own, positions.toarray())
+        reduced[:, held] = 0.0
+    near = np.flatnonzero(np.abs(reduced).max(axis=0) > 0)
+    if len(near) == 0:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    reduced = reduced[:, near] / np.abs(reduced).max()
+    _, triangle, order = qr(reduced.T, mode="economic", pivoting=True)
+    size = np.abs(np.diagonal(triangle))
+    kept = np.sort(order[: int((size > DEPENDENT * size[0]).sum())])
+    _, _, columns = qr(reduced[kept], mode="economic", pivoting=True)
+    return near[columns[: len(kept)]].astype(np.int64), kept.astype(np.int64)
