@@ -106,9 +106,14 @@ class System:
         bounds = [slice(int(a), int(b)) for a, b in pairwise(self.offsets)]
         self.parts = [(part, bool(self.free[part].all())) for part in bounds]
         """Vertices of each shell, and whether nothing holds them exactly."""
+        self.bodies = [(slice(0, n), bool(self.free.all()))] if scene.attachments else self.parts
+        """The same for what moves on its own: shells that are tied exchange momentum."""
         self._soft = any(pin.stiffness is not None for s in shells for pin in s.pins) or any(s.slopes for s in shells)
         half = [np.full(len(s.rest_positions), 0.5 * float(np.mean(s.material.thickness))) for s in shells]
         self.penalties = [Penalty(collider, self.mass, np.concatenate(half)) for collider in scene.colliders]
+        damped = self.mass_damping.any() or scene.wind is not None
+        self.isolated = not (damped or self._soft or self.penalties)
+        """Whether nothing but dead forces acts from outside."""
         self._guards = [self._guard(i) for i in range(len(shells))]
         self._ties = self._attachments(-np.inf)
         self.version = 0
