@@ -146,6 +146,9 @@ class System:
             reach = np.concatenate([*half, np.zeros(n - self.visible)])
             solids = [collider for collider in scene.colliders if not isinstance(collider, Collider)]
             self.penalties = [Penalty(solid, touching, reach) for solid in solids]
+        damped = self.mass_damping.any() or scene.wind is not None
+        self.isolated = not (damped or self._soft or scene.colliders)
+        """Whether nothing but dead forces acts from outside."""
         self._guards = [self._guard(i) for i in range(len(shells))]
         self._ties = self._attachments(-np.inf)
         self.version = 0
