@@ -65,7 +65,7 @@ def build(scene: Any, objects: list[Any]) -> Simulation:
     shells = [link.shell for link in links]
     surfaces = colliders(scene, objects, sampler, depsgraph, scale)
     forces = acting(scene, objects, shells, sampler, depsgraph)
-    touching = len(objects) > 1 or any(obj.thin_shell.self_contact for obj in objects)
+    touching = any(obj.thin_shell.self_contact for obj in objects)
     distance = objects[0].thin_shell.contact_distance * 1e-3 or None
     made = sc.Scene(
         shells,
@@ -73,6 +73,7 @@ def build(scene: Any, objects: list[Any]) -> Simulation:
         attachments=attachments,
         self_contact=touching,
         contact_distance=distance,
+        contact="exact" if touching else "auto",
         **forces,
     )
     return Simulation(made, links, sampler)
