@@ -40,7 +40,7 @@ class TestNoFrameIntersects:
     def test_sheet_on_a_needle(self):
         frames_of(scenes.on_needle(10, 10))
 
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_sheet_folded_in_four(self):
         last = frames_of(scenes.folded(10))[-1].positions
         assert np.ptp(last[:, 0]) < 0.3 and np.ptp(last[:, 1]) < 0.35
@@ -48,16 +48,16 @@ class TestNoFrameIntersects:
     def test_sheets_crossing_at_speed(self):
         frames_of(scenes.crossing(5, 6))
 
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_ribbon_piles_up(self):
         frames = frames_of(scenes.ribbon(40, 30))
         assert frames[-1].stats["contacts"] > 0
 
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_sleeve_twisted_and_compressed(self):
         frames_of(scenes.sleeve(12, 8, 36))
 
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_poncho_on_a_moving_body(self):
         last = frames_of(scenes.poncho(12, 24))[-1].positions
         # It went along: the body has walked 0.36 m.
@@ -145,7 +145,7 @@ def test_random_small_scenes(scene):
     check_random(scene)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=200)
 @given(small_scenes())
 def test_two_hundred_random_small_scenes(scene):
@@ -198,7 +198,7 @@ def test_momentum_of_two_colliding_sheets():
     assert touched > 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_stack_of_ten_comes_to_rest():
     shells = []
     for k in range(10):
@@ -215,7 +215,7 @@ def test_stack_of_ten_comes_to_rest():
     assert np.linalg.norm(last.velocities, axis=1).max() < 1e-3
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_bowl_bounces_and_never_gains_energy():
     points, faces = hemisphere(4, 0.1)
     points = turned(points, (1.0, 0.0, 0.0), np.pi - 0.05)
