@@ -33,7 +33,10 @@ def face_axes(positions: Floats, faces: Ints, axes: Floats | None) -> Floats:
     given = np.array(axes, dtype=np.float64)
     if given.shape != normals.shape:
         raise ShellError(f"axes must have shape ({len(faces)}, 3), one direction per face, not {given.shape}")
-    _reject(~np.isfinite(given).all(axis=1), "have a warp direction that is not finite; paint or compute it again")
+    _reject(
+        np.asarray(~np.isfinite(given).all(axis=1)),
+        "have a warp direction that is not finite; paint or compute it again",
+    )
     length = np.linalg.norm(given, axis=1)
     _reject(length == 0, "have a warp direction of zero length; give one in the plane of the face")
     in_plane = _project(given / length[:, None], normals)
@@ -67,7 +70,7 @@ def axes_from_uv(positions: Floats, faces: Ints, corner_uv: Floats, angles: Floa
     if turn.shape not in ((), (len(faces),)):
         raise ShellError(f"angles must be one number or of shape ({len(faces)},), not {turn.shape}")
     turn = np.broadcast_to(turn, (len(faces),))
-    _reject(~np.isfinite(uv).all(axis=(1, 2)), "have texture coordinates that are not finite")
+    _reject(np.asarray(~np.isfinite(uv).all(axis=(1, 2))), "have texture coordinates that are not finite")
     _reject(~np.isfinite(turn), "have an angle that is not finite")
 
     sides = uv - np.roll(uv, 1, axis=1)
@@ -88,7 +91,8 @@ def axes_from_uv(positions: Floats, faces: Ints, corner_uv: Floats, angles: Floa
 def unit_normals(positions: Floats, faces: Ints) -> Floats:
     """Unit normal of each face, (m, 3)."""
     x = np.asarray(positions, dtype=np.float64)
-    return _unit(np.cross(x[faces[:, 1]] - x[faces[:, 0]], x[faces[:, 2]] - x[faces[:, 0]]))
+    normal: Floats = np.asarray(np.cross(x[faces[:, 1]] - x[faces[:, 0]], x[faces[:, 2]] - x[faces[:, 0]]), np.float64)
+    return _unit(normal)
 
 
 def _project(vectors: Floats, normals: Floats) -> Floats:

@@ -182,10 +182,10 @@ def _minimised(static: _Static, x: Floats, tolerance: float | None, report: dict
         reduced = csc_matrix(matrix)[free][:, free]
         unit = float(reduced.diagonal().max()) / float(inertia.max())
         factor, shift = _definite(reduced, inertia, spring, shift, unit, report)
-        direction = np.zeros(x.size)
+        moves = np.zeros(x.size)
         pull = gradient + spring * held_mass * (x - home[0])
-        direction[free] = factor.solve(-pull.ravel()[free])
-        direction = direction.reshape(x.shape)
+        moves[free] = factor.solve(-pull.ravel()[free])
+        direction: Floats = moves.reshape(x.shape)
         if max(spring, shift) <= FAINT * unit and goal.reached(residual, float(np.abs(direction).max())):
             return x
         share = min(1.0, LARGEST_TURN / turning(direction))

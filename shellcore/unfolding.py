@@ -87,7 +87,7 @@ def unfold(topology: Topology, positions: Floats) -> Unfolding:
     return Unfolding(
         vertices=np.column_stack([edges, opposite]),
         faces=faces,
-        mirrored=missing.any(axis=1),
+        mirrored=np.asarray(missing.any(axis=1)),
         length=length,
         foot=foot,
         height=height,

@@ -50,7 +50,7 @@ def _collider(obj: Any, friction: float, sampler: Sampler, depsgraph: Any, scale
         track = sampler.track(lambda graph: _world(name, graph, scale), depsgraph)
         faces = meshes.read(evaluated(name, depsgraph).data).faces
         thickness = obj.collision.thickness_outer * scale
-        return sc.Collider(track.now, faces, friction=mu, thickness=thickness, motion=track.at)  # type: ignore[attr-defined]
+        return sc.Collider(track.now, faces, friction=mu, thickness=thickness, motion=track.at)
     matrix = sampler.track(lambda graph: np.array(evaluated(name, graph).matrix_world, dtype=np.float64), depsgraph)
     if shape == "PLANE":
         normal = matrix.now[:3, 2] / np.linalg.norm(matrix.now[:3, 2])

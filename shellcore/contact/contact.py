@@ -30,7 +30,7 @@ INERTIAL, WEIGHTS, STRETCH = 25.0, 20.0, 0.5
 # Broad phase margin as a share of the mean edge: with sheets or meshes to meet, and with planes and spheres only.
 MARGIN, MARGIN_ALONE = 0.25, 1.0
 # Steps that `first_step` compares.
-FRACTIONS = 0.5 ** np.arange(8)
+FRACTIONS: Floats = 0.5 ** np.arange(8, dtype=np.float64)
 # Rise of all normal forces over a step from which friction is taken from its end.
 IMPACT = 2.0
 # Factor on the springs of what was pressed through, a round.
@@ -54,7 +54,7 @@ class Contact(Energy):
         self._mass = np.concatenate([mass, colliders])
         self._weight = WEIGHTS * float(np.linalg.norm(scene.gravity)) * self._mass
         self._count = bodies.count
-        self._held = ~free.all(axis=1)
+        self._held = np.asarray(~free.all(axis=1))
         # Who gives way when pushed: first what is free, then pins too; colliders never.
         self._yielding = [
             np.concatenate([1.0 * ~self._held, colliders]),

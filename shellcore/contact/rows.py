@@ -24,7 +24,7 @@ class Rows:
     def __init__(self, pairs: Pairs, which: Bools, inertia: Floats, weight: Floats) -> None:
         # Where the nearest point of an edge is its end, a vertex-face pair says the same; where that of a face is a
         # corner, the pair of corner and sphere does.
-        inner = (np.abs(pairs.weights) > 1e-6).all(axis=1)
+        inner = np.asarray((np.abs(pairs.weights) > 1e-6).all(axis=1))
         ball = (pairs.radius > 0) & (pairs.vertices[:, 0] >= pairs.bodies.count)
         inner[: pairs.faces] = ~(ball & ((np.abs(pairs.weights) > 1e-6).sum(axis=1) == 2))[: pairs.faces]
         self.at = np.flatnonzero(inner & which)

@@ -54,7 +54,7 @@ class Pressure(Energy):
     def _volume(self, x: Floats) -> tuple[float, Floats]:
         a, b, c = (x[self.faces[:, j]] for j in range(3))
         by_a, by_b, by_c = np.cross(b, c) / 6.0, np.cross(c, a) / 6.0, np.cross(a, b) / 6.0
-        return inner(by_a, a), self.scatter @ np.concatenate([by_a, by_b, by_c])
+        return inner(np.asarray(by_a, dtype=np.float64), a), self.scatter @ np.concatenate([by_a, by_b, by_c])
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         volume, by_x = self._volume(x)
