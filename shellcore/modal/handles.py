@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from math import isfinite
 from typing import Any, Protocol
 
@@ -32,7 +33,7 @@ class Owner(Protocol):
         """Let go."""
 
 
-class Handle:
+class Handle(ABC):
     """One constraint; `target` may be set anew at any time."""
 
     kind = ""
@@ -83,8 +84,9 @@ class Handle:
         """Let go."""
         self._owner.remove(self)
 
+    @abstractmethod
     def _checked(self, target: Any) -> Floats:
-        raise NotImplementedError
+        """The target as an array, or a `ShellError` that says what is wrong with it."""
 
 
 class PositionHandle(Handle):

@@ -135,8 +135,6 @@ def test_make_real(sheet):
 
 
 def test_willmore_smooth(blend):
-    if not hasattr(sc, "willmore_flow"):
-        pytest.skip("the core has no Willmore flow yet")
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3)
     obj = bpy.context.object
     rng = np.random.default_rng(1)
