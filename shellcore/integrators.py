@@ -19,6 +19,7 @@ from .assembly import Hessian
 from .energies.base import Energy
 from .energies.pins import SoftPins
 from .errors import ShellError
+from .lbfgs import Memory
 from .linalg import CoordinateFactor, Factor
 from .mixed import MixedStress
 from .solver import rms
@@ -37,19 +38,17 @@ class State:
     x: Floats
     v: Floats
     a: Floats
-    memory: tuple[Floats, Floats] = field(default_factory=lambda: (np.zeros((0, 0, 3)), np.zeros((0, 0, 3))))
+    memory: Memory = field(init=False)
+    """What the solver learnt on the way here; steps add to it in place."""
 
     def __post_init__(self) -> None:
         # One layout in memory: a state just reached and one restored from a file must add up in the same order.
         self.x, self.v, self.a = by_columns(self.x), by_columns(self.v), by_columns(self.a)
+        self.memory = Memory(len(self.x))
 
 
 class StepPotential:
     """The incremental potential of one step."""
-
-    departure = 0.0
-    """How far the last step's elastic forces took the sheet from free flight [m], root mean square: the scale that
-    errors of this step are to be measured by."""
 
     departure = 0.0
     """How far the last step's elastic forces took the sheet from free flight [m], root mean square: the scale that

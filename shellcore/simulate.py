@@ -13,8 +13,9 @@ import numpy as np
 from .errors import ShellError, StepFailed
 from .frame import Fields, Frame
 from .integrators import Integrator, State, StepPotential
+from .lbfgs import HISTORY, Memory
 from .scene import Scene, as_scene
-from .solver import FACTORED, Memory, Solution, Steps, mixed_newton, newton, quasi_newton
+from .solver import FACTORED, Solution, Steps, mixed_newton, newton, quasi_newton
 from .stretch_cap import STRAIN_LIMIT
 from .system import System
 from .types import Floats
@@ -178,17 +179,19 @@ class _Run:
             return
         if self.integrator.needs_factor(state.time, h):
             yield Progress("factor", state.time, index)
-        solution, memory = yield from self._solve(state, h, index)
+        solution = yield from self._solve(state, h, index)
         contact = self.system.contact
         taken = self.iterations is not None or (contact.exists and halvings <= HALVINGS - INSIST)
         if solution.converged or (taken and np.isfinite(solution.x).all() and not contact.late):
             contact.report["unsettled"] += not solution.converged
             ahead = self.integrator.finish(state, solution.x, h)
-            ahead.memory = memory.arrays()
+            ahead.memory = state.memory
             self.stats["steps"] += 1
             self.stats["change"] = max(self.stats["change"], solution.change)
             yield ahead
             return
+        # What a failed solve has learnt led nowhere.
+        state.memory.clear()
         if halvings == 0:
             raise StepFailed(
                 f"the step at {state.time:.6g} s did not converge even at {h:.3g} s: {solution.why}",
@@ -196,7 +199,6 @@ class _Run:
                 state=_saved(state),
             )
         self.stats["halvings"] += 1
-        state.memory = State(0.0, state.x, state.v, state.a).memory
         for _ in range(2):
             for event in self._advance(state, 0.5 * h, index, halvings - 1):
                 if isinstance(event, State):
@@ -205,7 +207,7 @@ class _Run:
                     yield event
         yield state
 
-    def _solve(self, state: State, h: float, index: int) -> Generator[Progress, None, tuple[Solution, Memory]]:
+    def _solve(self, state: State, h: float, index: int) -> Generator[Progress, None, Solution]:
         method = self.stats["solver"] = self._method(h)
         potential, guess = self.integrator.begin(state, h, extrapolate=method == "quasi_newton")
         if self.given_tolerance is None:
@@ -217,22 +219,20 @@ class _Run:
                 # A contact layer is thin: a looser solve leaves sheets hovering, without normal force or friction.
                 self.tolerance = min(self.tolerance, 1e-4 * self.size)
         most = MOST[method] if self.iterations is None else self.iterations
-        memory = Memory(*state.memory)
         contact = self.system.contact
         if not contact.exists:
-            solution = yield from self._minimised(potential, guess, method, most, memory, state, index)
-            return solution, memory
+            return (yield from self._minimised(potential, guess, method, most, state, index))
         guess = contact.predict(guess)
         for attempt in range(ROUNDS):
-            solution = yield from self._minimised(potential, guess, method, most, memory, state, index)
+            solution = yield from self._minimised(potential, guess, method, most, state, index)
             if not np.isfinite(solution.x).all():
-                return solution, memory
+                return solution
             guess, arrived, settled = contact.follow(solution.x, 0.5 * self.tolerance)
             solution.x = guess
             if arrived and (settled or attempt >= ENOUGH):
-                return solution, memory
+                return solution
         solution.converged, solution.why = False, contact.blocked
-        return solution, memory
+        return solution
 
     def _watched(self, steps: Steps, state: State, index: int) -> Generator[Progress, None, Solution]:
         """Progress of a solve, then its solution, with what it cost added to the stats."""
@@ -250,7 +250,7 @@ class _Run:
         return solution
 
     def _minimised(
-        self, potential: StepPotential, x: Floats, method: str, most: int, memory: Memory, state: State, index: int
+        self, potential: StepPotential, x: Floats, method: str, most: int, state: State, index: int
     ) -> Generator[Progress, None, Solution]:
         """Minimum of the potential from x. With contacts the preconditioner is renewed as they come and go."""
         contact, spent = self.system.contact, 0
@@ -267,7 +267,7 @@ class _Run:
             if method in ("newton", "newton_cg"):
                 steps = newton(potential, x, self.tolerance, limit)
             else:
-                steps = quasi_newton(potential, x, self.tolerance, limit, memory)
+                steps = quasi_newton(potential, x, self.tolerance, limit, state.memory)
             solution = yield from self._watched(steps, state, index)
             spent += solution.counts.iterations
             if solution.converged or spent >= most or solution.counts.iterations < limit:
@@ -322,13 +322,15 @@ class _Run:
 
 
 def _saved(state: State) -> dict[str, Any]:
+    steps, changes, newest = state.memory.arrays()
     return {
         "time": state.time,
         "positions": state.x.copy(),
         "velocities": state.v.copy(),
         "accelerations": state.a.copy(),
-        "memory_steps": state.memory[0].copy(),
-        "memory_changes": state.memory[1].copy(),
+        "memory_steps": steps,
+        "memory_changes": changes,
+        "memory_newest": newest,
     }
 
 
@@ -343,5 +345,12 @@ def _restored(saved: dict[str, Any], system: System) -> State:
         if array.shape != shape or not np.isfinite(array).all():
             raise ShellError(f"resume: {name} must be finite with shape {shape}; is it a state of this scene?")
         arrays.append(array)
-    memory = tuple(np.array(saved.get(name, np.zeros((0, 0, 3)))) for name in ("memory_steps", "memory_changes"))
-    return State(moment, arrays[0], arrays[1], arrays[2], (memory[0], memory[1]))
+    state = State(moment, arrays[0], arrays[1], arrays[2])
+    steps, changes = (np.asarray(saved.get(name, np.zeros((0, 0, 3)))) for name in ("memory_steps", "memory_changes"))
+    newest = int(saved.get("memory_newest", max(len(steps) - 1, 0)))
+    for name, pairs in (("memory_steps", steps), ("memory_changes", changes)):
+        whole = len(pairs) <= HISTORY and len(pairs) == len(steps) and (len(pairs) == 0 or pairs.shape[1:] == shape)
+        if not whole or not 0 <= newest < max(len(pairs), 1) or not np.isfinite(pairs).all():
+            raise ShellError(f"resume: {name} do not belong to a state of this scene; leave them out to start afresh")
+    state.memory = Memory.restored(len(state.x), steps, changes, newest)
+    return state

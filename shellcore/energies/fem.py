@@ -2,7 +2,8 @@
 
 Green strain E = ½(FᵀF − I) with F = ∂x/∂(warp, weft), energy density ½ E : C : E per unit rest area
 (St Venant-Kirchhoff), the element of Bergou et al. 2006, section 3. F is linear in the positions, so one
-constant sparse matrix G takes x to all deformation gradients and its transpose takes stresses to forces.
+constant sparse matrix G takes x to all deformation gradients and its transpose takes stresses to forces. Energy and
+gradient alone are cheaper from the edges' lengths (`metric.py`).
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from scipy.sparse import csr_matrix
 
 from ..assembly import BlockPattern, Hessian, scalar_matrix
 from ..types import Floats, Ints, Sparse
-from ..vectors import applied, components, dot, inner
+from ..vectors import applied, components, dot
 from .base import Energy, round_off_of_squares
+from .metric import EdgeMetric
 
 Moduli = tuple[Floats, Floats, Floats, Floats]
 Stress = tuple[Floats, Floats, Floats]
@@ -57,6 +59,7 @@ class Fem(Energy):
         areas = np.concatenate([self.areas, self.areas])
         self._to_forces = csr_matrix(self._to_gradients.T.multiply(areas[None, :]))
         self._hat_gradients = gradients
+        self._metric = EdgeMetric(positions, faces, gradients, self.areas, moduli, offset, n)
         self._pattern: BlockPattern | None = None
         self._last_value = 0.0
         self._total_stiffness = float(self.areas @ (moduli[0] + moduli[1]))
@@ -79,16 +82,8 @@ class Fem(Energy):
         return a11 * e11 + a12 * e22, a12 * e11 + a22 * e22, 2.0 * a66 * e12
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
-        warp, weft = self.deformation(x)
-        e11, e22, e12 = green_strain(warp, weft)
-        s11, s22, s12 = self.stress(e11, e22, e12)
-        density = 0.5 * (s11 * e11 + s22 * e22) + s12 * e12
-        self._last_value = inner(self.areas, density)
-        return self._last_value, self.forces_of(warp, weft, s11, s22, s12)
-
-    def gradient(self, x: Floats) -> Floats:
-        warp, weft = self.deformation(x)
-        return self.forces_of(warp, weft, *self.stress(*green_strain(warp, weft)))
+        self._last_value, gradient = self._metric.value_and_gradient(x)
+        return self._last_value, gradient
 
     def round_off(self, x: Floats) -> float:
         return round_off_of_squares(self._last_value, self._total_stiffness)

@@ -1,0 +1,82 @@
+"""The membrane in squared edge lengths, where its energy is quadratic.
+
+Green strain is linear in the squares of a triangle's edge lengths: with ∑ ∇hatᵢ = 0,
+
+    E = ½(FᵀF − I) = −½ ∑_{i<j} (|xᵢ − xⱼ|² − |x̄ᵢ − x̄ⱼ|²) sym(∇hatᵢ ⊗ ∇hatⱼ)
+
+so the St Venant-Kirchhoff energy of all triangles is ½ qᵀKq, with q the change of |edge|² and K one constant sparse
+matrix over edges. An edge is shared by two triangles and carries one number instead of the six of two deformation
+gradients: value and gradient take 0.27 instead of 0.50 ms at 6.4k vertices, 1.1 instead of 2.4 at 25.6k.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from ..assembly import element_matrix
+from ..mesh import edges_of
+from ..types import Floats, Ints
+from ..vectors import components, inner
+
+# Corners at the ends of the edge opposite each corner.
+ENDS = ((1, 2), (2, 0), (0, 1))
+
+
+class EdgeMetric:
+    """½ qᵀKq. `gradients` (m, 3, 2) [1/m] and `areas` (m,) of the rest triangles, `rest` (n, 3) of the whole stack or
+    of the shell that starts at `offset` in it."""
+
+    def __init__(
+        self,
+        rest: Floats,
+        faces: Ints,
+        gradients: Floats,
+        areas: Floats,
+        moduli: tuple[Floats, Floats, Floats, Floats],
+        offset: int,
+        vertex_count: int,
+    ) -> None:
+        edges, face_edges, _ = edges_of(faces, len(rest))
+        count = len(edges)
+        by_edges = np.stack([_strains(gradients[:, i], gradients[:, j]) for i, j in ENDS], axis=2)
+        a11, a22, a12, a66 = moduli
+        e11, e22, shear = (by_edges[:, k] for k in range(3))
+        stress = np.stack(
+            [a11[:, None] * e11 + a12[:, None] * e22, a12[:, None] * e11 + a22[:, None] * e22, a66[:, None] * shear],
+            axis=1,
+        )
+        blocks = areas[:, None, None] * np.matmul(by_edges.transpose(0, 2, 1), stress)
+        self._matrix = element_matrix(face_edges, blocks, count)
+        signs, starts = np.tile([-1.0, 1.0], count), np.arange(0, 2 * count + 1, 2)
+        self._to_edges = csr_matrix((signs, (edges + offset).ravel(), starts), shape=(count, vertex_count))
+        self._to_vertices = csr_matrix(2.0 * self._to_edges.T)
+        ends = components(rest[edges[:, 1]] - rest[edges[:, 0]])
+        self._rest = (ends * ends).sum(axis=0)
+        # Reused in every evaluation: 0.05 ms of page faults a gradient at 6.4k vertices.
+        self._along = np.empty((3, count))
+        self._squares = np.empty((3, count))
+        self._change = np.empty(count)
+
+    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+        """Energy [J] and gradient [N], (n, 3)."""
+        along, squares, change = self._along, self._squares, self._change
+        for i, component in enumerate(components(x)):
+            along[i] = self._to_edges @ component
+        np.multiply(along, along, out=squares)
+        np.add(squares[0], squares[1], out=change)
+        change += squares[2]
+        change -= self._rest
+        tension = self._matrix @ change
+        np.multiply(along, tension, out=squares)
+        gradient = np.empty((3, self._to_vertices.shape[0]))
+        for i in range(3):
+            gradient[i] = self._to_vertices @ squares[i]
+        return 0.5 * inner(change, tension), gradient.T
+
+
+def _strains(g: Floats, h: Floats) -> Floats:
+    """E11, E22 and 2 E12 for a unit of one squared length, (m, 3), from the hat gradients of its two ends, (m, 2)."""
+    mixed = g[:, 0] * h[:, 1] + g[:, 1] * h[:, 0]
+    strains: Floats = -0.5 * np.stack([g[:, 0] * h[:, 0], g[:, 1] * h[:, 1], mixed], axis=1)
+    return strains
