@@ -293,8 +293,8 @@ class System:
             force[seen] += pushed
         return force, drag
 
-    def stiffness(self, terms: StepTerms, membrane: bool = True, bending: bool = True) -> Sparse:
-        """Constant (n, n) matrix of all energies of a step."""
+    def stiffness(self, terms: StepTerms | None, membrane: bool = True, bending: bool = True) -> Sparse:
+        """Constant (n, n) matrix of the chosen energies and of those of a step."""
         total = csr_matrix((self.vertex_count, self.vertex_count))
         if membrane:
             for energy in (e for group in self.membranes for e in group):
@@ -303,7 +303,7 @@ class System:
         if bending:
             for bend in self.bendings:
                 total = total + bend.stiffness()
-        for energy in terms.energies:
+        for energy in terms.energies if terms is not None else ():
             part = energy.stiffness()
             total = total if part is None else total + part
         return total

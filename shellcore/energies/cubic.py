@@ -107,6 +107,9 @@ class Cubic(Energy):
         """Whether no hinge has a cubic term."""
         return len(self._curved) == 0
 
+    def quadratic(self) -> Sparse | None:
+        return self.matrix if self.flat else None
+
     @staticmethod
     def _correction(folded: Floats, forms: Floats, triple: Floats) -> tuple[Floats, Floats]:
         """Edge terms −2cⱼ(eⱼ Laplacian), (h, 4, 4), that make the folded hinge an equilibrium, and ∑ cⱼ|ēⱼ|²."""
