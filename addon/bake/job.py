@@ -110,7 +110,7 @@ class Job:
         self.warnings += [str(w.message) for w in caught]
         fps = frames_per_second(scene)
         store = self._store(scene, objects, simulation, start, fps)
-        options = solver_options(objects[0], simulation)
+        options = solver_options(objects[0])
         try:
             solver_state, frame = self._open(objects, store, simulation, start, fps)
             del objects, scene
