@@ -333,8 +333,6 @@ class _Run:
         )
 
 
-
-
 def _restored(saved: dict[str, Any], system: System) -> State:
     shape = (system.vertex_count, 3)
     moment = float(saved.get("time", np.nan))

@@ -33,7 +33,7 @@ def stretch_scale(
 ) -> float:
     """Factor (at most 1) on a shell's membrane stiffness that keeps strain under `limit`; 1 for curved shells.
 
-    For the loads at t [s], with the shell's vertices at x [m], (n, 3), and what the scene's forces do there [N], (n, 3).
+    For the loads at t [s], with the shell's vertices at x [m], (n, 3), and what the scene's forces do [N], (n, 3).
     """
     angles = shell.rest_angles_at(0.0)
     curved = shell.rest_angles_move or (len(angles) and float(np.abs(angles).max()) > PLANE)

@@ -20,8 +20,8 @@ import subprocess
 import sys
 import tomllib
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 WHEELS, STAGE, DIST = ROOT / "wheels", ROOT / "build" / "extension", ROOT / "dist"
@@ -31,8 +31,7 @@ SHIPPED = ("__init__.py", "LICENSE", "addon", "shellcore")
 PLATFORMS = {"linux-x64": "_x86_64.whl", "windows-x64": "win_amd64.whl", "macos-arm64": "_arm64.whl"}
 
 
-@dataclass(frozen=True)
-class Wheel:
+class Wheel(NamedTuple):
     """A wheel that ships: Blender's platform and pip's name for it, the Python, the pinned requirement."""
 
     platform: str

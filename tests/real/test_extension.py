@@ -29,7 +29,9 @@ def picture(path):
 
 
 def test_scipy_is_the_extension_s_own(blender):
-    code, said = blender("-b", "--python-exit-code", "1", "--python-expr", "import scipy; print('from', scipy.__file__)")
+    code, said = blender(
+        "-b", "--python-exit-code", "1", "--python-expr", "import scipy; print('from', scipy.__file__)"
+    )
     assert code == 0 and "/extensions/.local/" in said, said
 
 
