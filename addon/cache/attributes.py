@@ -68,7 +68,8 @@ def attach(obj: Any, paths: CachePaths, info: Sidecar) -> None:
     if info.samples == 0:
         raise CacheError(f"the bake '{paths.name}' has no frames: bake again")
     files = write(paths, info)
-    tree = bpy.data.node_groups.new(f"Thin Shell Results {obj.name}", "GeometryNodeTree")
+    trees: Any = bpy.data.node_groups
+    tree = trees.new(f"Thin Shell Results {obj.name}", "GeometryNodeTree")
     tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
     tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
     flow = tree.nodes.new("NodeGroupInput").outputs[0]

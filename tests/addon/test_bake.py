@@ -33,7 +33,7 @@ def finish(job):
 def core_result(obj, frames=5):
     """The same sheet straight through the core: positions of every frame [m]."""
     made = build(bpy.context.scene, [obj])
-    options = solver_options(obj, made)
+    options = solver_options(obj)
     return [frame.positions for frame in sc.simulate(made.scene, frames=frames, fps=24, **options)]
 
 
