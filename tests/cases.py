@@ -363,9 +363,7 @@ def sheet_rigidity(
     strain_limit: float = 0.0,
 ) -> float:
     """EI/D that the tip of a heavy square sheet, clamped along one side, tells by its drop."""
-    found = heavy_cantilever(
-        gamma, bending, mesh=mesh, thickness=thickness, strain_limit=strain_limit, hinge_fit=fit
-    )
+    found = heavy_cantilever(gamma, bending, mesh=mesh, thickness=thickness, strain_limit=strain_limit, hinge_fit=fit)
     return effective_rigidity(gamma, found["drop"])
 
 
