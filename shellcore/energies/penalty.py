@@ -126,4 +126,5 @@ def _across(v: Floats, normal: Floats) -> Floats:
 
 def _outer(normal: Floats) -> Floats:
     """n nᵀ, (k, 3, 3), of unit normals (3, k)."""
-    return np.einsum("ik,jk->kij", normal, normal)
+    outer: Floats = np.einsum("ik,jk->kij", normal, normal)
+    return outer
