@@ -2,9 +2,9 @@
 
     python benchmarks/against_cloth.py --case pinned --kind regular --vertices 6400 --repeats 3 --check
 
-Same mesh, same frames, the two sides in turn, medians. Our side is the whole bake through the add-on: scene read, matrix
-factored, frames solved, cache written and attached. Results go into docs/against_cloth.json row by row, so that the
-cases can be measured one at a time on a quiet machine; `cloth/picture.py` draws them.
+Same mesh, same frames, the two sides in turn, medians. Our side is the whole bake through the add-on: scene read,
+matrix factored, frames solved, cache written and attached. Results go into docs/against_cloth.json row by row, so that
+the cases can be measured one at a time on a quiet machine; `cloth/picture.py` draws them.
 """
 
 from __future__ import annotations

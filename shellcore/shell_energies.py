@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -76,6 +77,12 @@ class ShellEnergies:
     guard: StretchGuard | None = None
     """Set where the energy could run away under stretch."""
 
+    def stiffen(self, factor: float) -> None:
+        """Multiply the stiffness of the membrane, and of what measures its stress."""
+        stretched: list[Any] = [*self.membranes, self.bending.energy] if self.bending.has_membrane else self.membranes
+        for part in stretched if self.strains in stretched else [*stretched, self.strains]:
+            part.stiffen(factor)
+
 
 def shell_energies(shell: Shell, at: int, vertex_count: int, scale: float) -> ShellEnergies:
     """Energies of a shell of hinges whose vertices start at `at` in a stack of `vertex_count`.
@@ -106,7 +113,7 @@ def shell_energies(shell: Shell, at: int, vertex_count: int, scale: float) -> Sh
     if shell.pressure is not None:
         parts.pressure = Pressure(mesh.faces + at, mesh.closed, n)
     energy = parts.bending.energy
-    if isinstance(energy, Cubic) and not energy.flat:
+    if isinstance(energy, Cubic) and (not energy.flat or shell.rest_angles_move or shell.plasticity is not None):
         parts.guard = StretchGuard(mesh.edges, rest, at)
     return parts
 
@@ -144,9 +151,10 @@ def subdivision_energies(
     return parts
 
 
-def warn_of_soft_stretch(index: int, shell: Shell, guard: StretchGuard | None) -> None:
+def warn_of_soft_stretch(index: int, shell: Shell, parts: ShellEnergies) -> None:
     """Say so where a curved cubic shell is outside its model."""
-    if guard is None:
+    guard, energy = parts.guard, parts.bending.energy
+    if guard is None or not isinstance(energy, Cubic) or energy.flat:
         return
     a11, a22, _, _ = shell.material.membrane_moduli(len(shell.faces))
     ratio = float(np.minimum(a11, a22).min() * guard.mean_length_2 / max(shell.hinge_rigidity.max(), 1e-300))

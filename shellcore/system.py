@@ -6,6 +6,7 @@ what changes from step to step (targets, loads, lagged friction and drag) and re
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -21,9 +22,10 @@ from .energies.penalty import Penalty
 from .energies.pins import Attachments, SoftPins
 from .energies.pressure import AreaNormals
 from .errors import ShellError, listed
+from .plasticity import Flow, PlasticState
 from .scene import Scene
-from .shell_energies import shell_energies, subdivision_energies, warn_of_soft_stretch
-from .stretch_cap import stretch_scale
+from .shell_energies import Bending, shell_energies, subdivision_energies, warn_of_soft_stretch
+from .stretch_cap import GROWN, RESERVE, stretch_scale
 from .subdivision.model import SubdivisionModel, control_map
 from .types import Bools, Floats, Ints, Sparse
 from .vectors import by_columns
@@ -43,8 +45,7 @@ class System:
 
     def __init__(self, scene: Scene, strain_limit: float = 0.0) -> None:
         self.scene = scene
-        self.stretch_scales = [stretch_scale(scene, shell, strain_limit) for shell in scene.shells]
-        """Factor on each shell's membrane stiffness; below 1 where `strain_limit` let it be lowered."""
+        self.strain_limit = strain_limit
         self.offsets = scene.offsets()
         self.visible = int(self.offsets[-1])
         """Vertices; unknowns beyond them are hidden: ghosts of subdivision shells."""
@@ -64,6 +65,8 @@ class System:
             self.mass_damping[self.unknowns(i)] = shell.damping.mass * self.mass[self.unknowns(i)]
         self.faces = np.concatenate([shell.faces + at for shell, at in zip(shells, self.offsets, strict=False)])
         self.area_normals = AreaNormals(self.faces, n)
+        self.stretch_scales = self._wanted_scales(0.0, self.start, self.velocities)
+        """Factor on each shell's membrane stiffness; below 1 where `strain_limit` let it be lowered."""
         self.energies_of = [
             subdivision_energies(shell, self.models[i], int(at), n, scale, self.to_control)
             if i in self.models
@@ -109,9 +112,13 @@ class System:
         self.isolated = not (damped or self._soft or scene.colliders)
         """Whether nothing but dead forces acts from outside."""
         self._ties = self._attachments(-np.inf)
+        self.flows = [
+            None if s.plasticity is None else Flow(s.plasticity, s, e) for s, e in zip(shells, parts, strict=True)
+        ]
+        """How each shell yields."""
         self.version = 0
         for i, shell in enumerate(shells):
-            warn_of_soft_stretch(i, shell, self._guards[i])
+            warn_of_soft_stretch(i, shell, parts[i])
 
     def unknowns(self, i: int) -> Ints:
         """Places of shell i's vertices and hidden unknowns in the stack."""
@@ -214,17 +221,47 @@ class System:
         """Whether the step from t over h [s] changes the constant matrix: rest angles that move, ties that open."""
         if sum(int((tie.release > t).sum()) for tie in self.scene.attachments) != self._tied:
             return True
-        pairs = zip(self.scene.shells, self.bendings, strict=True)
-        moving = [(shell.rest_angles_at(t + h), bend) for shell, bend in pairs if shell.rest_angles_move]
-        return any(not np.array_equal(angles, bend.angles.rest_angles) for angles, bend in moving)
+        return any(True for _ in self._moved_rest_angles(t + h))
+
+    def _moved_rest_angles(self, t: float) -> Iterator[tuple[Bending, Floats]]:
+        """Bendings whose rest angles are others at time t [s], and those."""
+        for shell, bending, flow in zip(self.scene.shells, self.bendings, self.flows, strict=True):
+            if shell.rest_angles_move or flow is not None:
+                angles = shell.rest_angles_at(t)
+                if flow is not None:
+                    angles = angles + flow.state.angles
+                if not np.array_equal(angles, bending.angles.rest_angles):
+                    yield bending, angles
 
     def _move_rest_angles(self, t: float) -> None:
-        for shell, bending in zip(self.scene.shells, self.bendings, strict=True):
-            if shell.rest_angles_move:
-                angles = shell.rest_angles_at(t)
-                if not np.array_equal(angles, bending.angles.rest_angles):
-                    bending.set_rest_angles(angles)
-                    self.version += 1
+        for bending, angles in self._moved_rest_angles(t):
+            bending.set_rest_angles(angles)
+            self.version += 1
+
+    def end_step(self, x: Floats, h: float) -> float:
+        """Let shells yield where a step of h [s] has left them, x (n, 3); the energy [J] that took."""
+        return sum(flow.step(x, h) for flow in self.flows if flow is not None)
+
+    def kept(self) -> dict[str, Any]:
+        """What shells have kept of their past, by names and plain arrays; nothing where none can."""
+        flows = enumerate(self.flows)
+        return {f"plastic_{i}_{k}": v for i, flow in flows if flow is not None for k, v in vars(flow.state).items()}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Take up what `kept` gave."""
+        for i, flow in enumerate(self.flows):
+            if flow is None:
+                continue
+            arrays = {}
+            for name, like in vars(flow.state).items():
+                array = np.array(saved.get(f"plastic_{i}_{name}", ()), dtype=np.float64)
+                if array.shape != like.shape or not np.isfinite(array).all():
+                    raise ShellError(
+                        f"resume: plastic {name} of shell {i} must be finite with shape {like.shape}; "
+                        "is it a state of this scene?"
+                    )
+                arrays[name] = array
+            flow.restore(PlasticState(**arrays))
 
     def _soft_pins(self, t: float) -> SoftPins:
         weights, pulls = (np.zeros((self.vertex_count, 3), order="F") for _ in range(2))
@@ -279,19 +316,53 @@ class System:
             drag.append(NormalDrag(c, unit, x, air, h))
             if wind.lift:
                 force += wind.lift_force(t, x, v, normals)
+        if self.scene.forces:
+            force[: self.visible] += self._pushed(t, x, v, normals)
+        return force, drag
+
+    def _pushed(self, t: float, x: Floats, v: Floats, normals: Floats) -> Floats:
+        """What the scene's forces do to the vertices [N], (visible, 3)."""
+        seen = slice(self.visible)
+        total = np.zeros_like(x[seen])
         for source in self.scene.forces:
-            seen = slice(self.visible)
             pushed = np.asarray(source.force(t, x[seen], v[seen], normals[seen]), dtype=np.float64)
-            if pushed.shape != force[seen].shape:
-                raise ShellError(f"{type(source).__name__}.force gave shape {pushed.shape}, not {force[seen].shape}")
+            if pushed.shape != total.shape:
+                raise ShellError(f"{type(source).__name__}.force gave shape {pushed.shape}, not {total.shape}")
             bad = np.flatnonzero(~np.isfinite(pushed).all(axis=1))
             if len(bad):
                 raise ShellError(
                     f"{type(source).__name__}.force is not finite at vertices {listed(bad)} at time {t:g} s",
                     vertices=bad,
                 )
-            force[seen] += pushed
-        return force, drag
+            total += pushed
+        return total
+
+    def _wanted_scales(self, t: float, x: Floats, v: Floats) -> list[float]:
+        """Factors on membrane stiffness that the loads at t [s] ask for."""
+        if self.strain_limit <= 0.0:
+            return [1.0] * len(self.scene.shells)
+        forces = self._pushed(t, x, v, self.area_normals(x)) if self.scene.forces else None
+        wanted = []
+        for i, shell in enumerate(self.scene.shells):
+            part = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+            own = None if forces is None else forces[part]
+            wanted.append(stretch_scale(self.scene, shell, self.strain_limit, t, x[part], own))
+        return wanted
+
+    def follow_loads(self, t: float, x: Floats, v: Floats) -> None:
+        """Stiffen the sheets whose loads at t [s] have outgrown what their stretch was lowered for."""
+        if all(scale == 1.0 for scale in self.stretch_scales):
+            return
+        wanted = zip(self._wanted_scales(t, x, v), self.stretch_scales, strict=True)
+        self.set_stretch_scales([min(1.0, RESERVE * new) if new > GROWN * old else old for new, old in wanted])
+
+    def set_stretch_scales(self, scales: Sequence[float]) -> None:
+        """New factors on the membrane stiffness of every shell."""
+        for part, new, old in zip(self.energies_of, scales, self.stretch_scales, strict=True):
+            if new != old:
+                part.stiffen(new / old)
+                self.version += 1
+        self.stretch_scales = [float(scale) for scale in scales]
 
     def stiffness(self, terms: StepTerms | None, membrane: bool = True, bending: bool = True) -> Sparse:
         """Constant (n, n) matrix of the chosen energies and of those of a step."""

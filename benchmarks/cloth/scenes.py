@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-import meshes
 import numpy as np
+
+import meshes
 
 ROOT = Path(__file__).resolve().parents[2]
 SIDE, FRAMES = 2.0, 24
