@@ -1,9 +1,9 @@
 # Two commands: make demo, make test. All else is in tools/bootstrap.py.
 # make test ARGS="-k hinge -x" hands ARGS to pytest.
 
-.PHONY: demo test bench extension clean
+.PHONY: demo test bench bench-cloth extension clean
 
-demo test bench extension:
+demo test bench bench-cloth extension:
 	@roots="$${PYENV_ROOT:-$$HOME/.pyenv}"; \
 	for python in python3 python3.11 python3.13 python "$$roots"/versions/3.11.*/bin/python "$$roots"/versions/3.13.*/bin/python; do \
 		if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 8))' >/dev/null 2>&1; then \

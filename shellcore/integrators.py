@@ -58,6 +58,8 @@ class StepPotential:
     departure = 0.0
     """How far the last step's elastic forces took the sheet from free flight [m], root mean square: the scale that
     errors of this step are to be measured by."""
+    carried = 0.0
+    """How far dead forces alone carry the sheet in this step [m], root mean square."""
     start: Floats
     """Positions at the start of the step, (n, 3)."""
 
@@ -73,6 +75,7 @@ class StepPotential:
         self.free: Bools = system.free
         self._system = system
         self._inertia = inertia[:, None]
+        self.inertia = float(inertia.sum())
         self._parabola = parabola
         self._energies = energies
         self._hessian_parts = hessian_parts
@@ -224,6 +227,7 @@ class Integrator:
         flight: Floats = np.add(centre, terms.force / inertia[:, None])
         potential.start = x
         potential.departure = rms(np.where(system.free, x + h * v + (h * h) * state.a - flight, 0.0))
+        potential.carried = rms(np.where(system.free, flight - centre, 0.0))
         guess = self._guess(state, flight, h) if extrapolate and not newmark else flight
         return potential, np.where(system.free, guess, terms.targets)
 

@@ -39,6 +39,10 @@ class Memory:
         if len(self._steps) == 0:
             self._steps, self._changes = (np.zeros((HISTORY, self._pieces * WIDTH)) for _ in range(2))
             self._vector = np.zeros(self._pieces * WIDTH)
+            self._in_pieces = {
+                id(rows): rows.reshape(HISTORY, self._pieces, WIDTH).transpose(1, 0, 2)
+                for rows in (self._steps, self._changes)
+            }
 
     def add(self, s: Floats, y: Floats) -> None:
         """Remember a pair, (n, 3) each, unless its curvature is not positive."""
@@ -108,14 +112,14 @@ class Memory:
 
     def _all(self, rows: Floats, vector: Floats) -> Floats:
         """Products of every row with a vector, (HISTORY,)."""
-        pieces = rows.reshape(HISTORY, self._pieces, WIDTH).transpose(1, 0, 2)
-        products: Floats = np.matmul(pieces, vector.reshape(self._pieces, WIDTH, 1))[:, :, 0].sum(axis=0)
+        products: Floats = np.matmul(self._in_pieces[id(rows)], vector.reshape(self._pieces, WIDTH, 1))[:, :, 0].sum(
+            axis=0
+        )
         return products
 
     def _sum(self, weights: list[float], rows: Floats) -> Floats:
         """∑ weight × row."""
-        pieces = rows.reshape(HISTORY, self._pieces, WIDTH).transpose(1, 0, 2)
-        total: Floats = np.matmul(np.array(weights), pieces).ravel()
+        total: Floats = np.matmul(np.array(weights), self._in_pieces[id(rows)]).ravel()
         return total
 
     def _field(self, vector: Floats) -> Floats:

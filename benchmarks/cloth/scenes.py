@@ -66,7 +66,7 @@ def build(case: str, kind: str, count: int) -> Any:
     scene.frame_set(1)
     flat, polygons = sheet(kind, count)
     points = np.zeros((len(flat), 3))
-    points[:, [0, 2 if case == "flag" else 1]] = flat
+    points[:, :2] = flat
     mesh = bpy.data.meshes.new("Sheet")
     mesh.from_pydata(points.tolist(), [], polygons)
     obj = bpy.data.objects.new("Sheet", mesh)
@@ -81,9 +81,9 @@ def build(case: str, kind: str, count: int) -> Any:
     if held.any():
         obj.vertex_groups.new(name="Pin").add(np.flatnonzero(held).tolist(), 1.0, "REPLACE")
     if case == "flag":
-        # A little across the sheet, so that it has a side to go to.
+        # Along the sheet and a little across it.
         wind = bpy.data.objects.new("Wind", None)
-        wind.rotation_euler = (0.0, math.pi / 2, math.atan(0.3))
+        wind.rotation_euler = (0.0, math.pi / 2, math.atan(0.2))
         scene.collection.objects.link(wind)
         bpy.context.view_layer.update()
         with bpy.context.temp_override(object=wind, active_object=wind):
