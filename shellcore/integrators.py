@@ -190,7 +190,7 @@ class Integrator:
         energies = list(terms.energies) + damping
         membrane, bending = self.name != "imex_bending", self.name != "imex_membrane"
         membranes = [energy for group in system.membranes for energy in group]
-        bendings = [bend.energy for bend in system.bendings]
+        bendings = [bend.energy for bend in terms.bendings]
         for part, implicit in ((membranes, membrane), (bendings, bending)):
             if implicit:
                 energies += part
@@ -208,7 +208,7 @@ class Integrator:
                 parts += [energy.hessian(at) for energy in membranes if energy not in stresses.membranes]
             if bending:
                 done = [] if stresses is None else stresses.membranes
-                parts += [bend.hessian(at, self.jacobian) for bend in system.bendings if bend.energy not in done]
+                parts += [bend.hessian(at, self.jacobian) for bend in terms.bendings if bend.energy not in done]
             return parts
 
         factor = self._factored(terms, inertia, damping, membrane, bending, h)
@@ -309,7 +309,8 @@ class Integrator:
         system = self.system
         terms = system.begin_step(t - h, h, x - h * v, v)
         force = terms.force
-        for energy in terms.energies + system.elastic():
+        membranes = [energy for group in system.membranes for energy in group]
+        for energy in terms.energies + membranes + [bend.energy for bend in terms.bendings]:
             force -= energy.gradient(x)
         if self.name == "newmark":
             force = force - system.mass_damping[:, None] * v

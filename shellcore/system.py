@@ -7,7 +7,7 @@ what changes from step to step (targets, loads, lagged friction and drag) and re
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -77,11 +77,13 @@ class Bending:
 
 @dataclass
 class StepTerms:
-    """What acts during one step: soft energies, dead forces [N] (n, 3), and where held components go (n, 3)."""
+    """What acts during one step: soft energies, dead forces [N] (n, 3), where held components go (n, 3), and the
+    bending of each shell (of subdivision shells with their viscosity in it)."""
 
     energies: list[Energy]
     force: Floats
     targets: Floats
+    bendings: list[Bending]
 
 
 class System:
@@ -113,12 +115,14 @@ class System:
         self.membranes: list[list[Energy]] = []
         self.strain_fields: list[Fem | FaceStrains] = []
         self.bendings: list[Bending] = []
-        self.viscosities: list[StrainViscosity | AngleViscosity | KelvinVoigt] = []
+        self.viscosities: list[StrainViscosity | AngleViscosity] = []
+        self.whole_viscosities: dict[int, KelvinVoigt] = {}
+        """Of subdivision shells, by shell: they change its energy for a step."""
         self._angle_dampers: list[tuple[Shell, AngleViscosity]] = []
         self.pressures: list[tuple[Shell, Pressure]] = []
         for i, (shell, at, scale) in enumerate(zip(shells, self.offsets, self.stretch_scales, strict=False)):
             if i in self.models:
-                self._add_subdivision(shell, self.models[i], int(at), scale)
+                self._add_subdivision(i, int(at), scale)
             else:
                 self._add_shell(shell, int(at), scale)
         self.free = self._free()
@@ -184,7 +188,8 @@ class System:
         weight = by_columns(pulled[:, None] * self.scene.gravity)
         return weight if self.to_control is None else by_columns(self.to_control.transpose(weight))
 
-    def _add_subdivision(self, shell: Shell, model: SubdivisionModel, at: int, scale: float) -> None:
+    def _add_subdivision(self, i: int, at: int, scale: float) -> None:
+        shell, model = self.scene.shells[i], self.models[i]
         energy = model.energy(self.vertex_count, scale, self.to_control)
         self.membranes.append([])
         self.strain_fields.append(FaceStrains(energy))
@@ -194,7 +199,7 @@ class System:
         self.bendings.append(Bending(energy, hinges, None, has_membrane=True))
         rate = shell.damping.stiffness + shell.damping.viscosity
         if rate > 0.0:
-            self.viscosities.append(KelvinVoigt(energy, rate))
+            self.whole_viscosities[i] = KelvinVoigt(energy, rate)
         if shell.pressure is not None:
             self.pressures.append((shell, Pressure(shell.faces + at, shell.mesh.closed, self.vertex_count)))
 
@@ -334,7 +339,10 @@ class System:
             self.contact.begin_step(t, h, x, v, targets, self.scene.gravity)
             energies.append(self.contact)
         force, drag = self._forces(t, h, x, v)
-        return StepTerms(energies + drag, force, targets)
+        bendings = list(self.bendings)
+        for i, whole in self.whole_viscosities.items():
+            bendings[i] = replace(bendings[i], energy=whole.begin_step(x, h))
+        return StepTerms(energies + drag, force, targets, bendings)
 
     def stiffness_changes(self, t: float, h: float) -> bool:
         """Whether the step from t over h [s] changes the constant matrix: rest angles that move, ties that open."""
@@ -427,7 +435,7 @@ class System:
                 part = energy.stiffness()
                 total = total if part is None else total + part
         if bending:
-            for bend in self.bendings:
+            for bend in terms.bendings:
                 total = total + bend.stiffness()
         for energy in terms.energies:
             part = energy.stiffness()
