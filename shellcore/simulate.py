@@ -15,6 +15,7 @@ from .frame import Fields, Frame
 from .integrators import Integrator, State, StepPotential
 from .scene import Scene, as_scene
 from .solver import FACTORED, Memory, Solution, Steps, mixed_newton, newton, quasi_newton
+from .snap import snap_newton
 from .stretch_cap import STRAIN_LIMIT
 from .system import System
 from .types import Floats
@@ -258,6 +259,9 @@ class _Run:
         if method == "newton" and not touching and self.system.vertex_count <= FACTORED:
             solution = yield from self._watched(mixed_newton(potential, x, self.tolerance, most), state, index)
             if solution.converged or self.iterations is not None:
+                return solution
+            solution = yield from self._watched(snap_newton(potential, x, self.tolerance, most), state, index)
+            if solution.converged:
                 return solution
         while True:
             limit = most - spent

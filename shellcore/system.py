@@ -155,6 +155,7 @@ class System:
         """Whether nothing but dead forces acts from outside."""
         self._guards = [self._guard(i) for i in range(len(shells))]
         self._ties = self._attachments(-np.inf)
+        self._edges: tuple[Ints, Floats] | None = None
         self.version = 0
         self._warn()
 
@@ -441,6 +442,17 @@ class System:
             part = energy.stiffness()
             total = total if part is None else total + part
         return total
+
+    def largest_turn(self, step: Floats) -> float:
+        """How far a displacement field (n, 3) turns or stretches any edge: |Δd|/|ē|."""
+        if self._edges is None:
+            pairs = zip(self.scene.shells, self.offsets, strict=False)
+            parts = [(s.mesh.edges + at, s.rest_positions[s.mesh.edges]) for s, at in pairs]
+            lengths = [np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) for _, ends in parts]
+            self._edges = np.concatenate([edges for edges, _ in parts]), np.concatenate(lengths)
+        edges, length = self._edges
+        change = step[edges[:, 1]] - step[edges[:, 0]]
+        return max(float((np.linalg.norm(change, axis=1) / length).max()), 1e-300)
 
     def admissible(self, x: Floats, trial: Floats) -> bool:
         """Whether curved cubic shells keep their edges within the guard's limit (or stretch no further)."""

@@ -14,7 +14,7 @@ from copy import copy
 import numpy as np
 from scipy.sparse import csr_matrix, diags, vstack
 
-from ..assembly import Congruence, Hessian
+from ..assembly import Hessian
 from ..energies.base import Energy, round_off_of_squares
 from ..energies.fem import Moduli, Stress, positive_part
 from ..types import Floats, Sparse
@@ -163,7 +163,7 @@ class KirchhoffLove(Energy):
             self._assemblers += assemblers(self.points)
         blocks = [assembler.assemble(local) for assembler in self._assemblers]
         if self.to_control is not None:
-            blocks = [Congruence(block, self.to_control.matrix()) for block in blocks]
+            blocks = [self.to_control.congruent(block) for block in blocks]
         return Hessian(self.vertex_count, blocks=blocks)
 
     def _by_coordinates(self, moduli: Floats) -> Floats:

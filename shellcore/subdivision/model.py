@@ -111,6 +111,7 @@ def control_map(models: list[SubdivisionModel], vertex_count: int) -> ToControl 
     if all(model.plain for model in models):
         return None
     matrices: list[Sparse] = []
+    fixed: list[Ints] = []
     for axis in range(3):
         # The part of each shell replaces the identity in its own rows.
         total = identity(vertex_count, format="coo")
@@ -126,7 +127,8 @@ def control_map(models: list[SubdivisionModel], vertex_count: int) -> ToControl 
         shape = (vertex_count, vertex_count)
         entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
         matrices.append(coo_matrix(entries, shape=shape).tocsr())
-    return ToControl(matrices)
+        fixed.append(np.concatenate([model.slots[model.exchanges[axis].fixed] for model in models]))
+    return ToControl(matrices, fixed)
 
 
 class FaceStrains:
