@@ -125,21 +125,10 @@ class StepPotential:
     def precondition(self, residual: Floats) -> Floats:
         return self._factor.solve(residual)
 
-    @property
-    def inertia(self) -> Floats:
-        return self._inertia * self.free
-
-    def largest_turn(self, step: Floats) -> float:
-        return self._system.largest_turn(step)
-
-    def factored(
-        self, hessian: Hessian, definite: bool = False, shift: float = 0.0
-    ) -> Callable[[Floats], Floats] | None:
+    def factored(self, hessian: Hessian, definite: bool = False) -> Callable[[Floats], Floats] | None:
         rows = np.flatnonzero(self.free.ravel())
         # Symmetric, so that the transpose, which turns rows into columns at no cost, is the same matrix.
         matrix = hessian.matrix().tocsr()[rows][:, rows].T
-        if shift:
-            matrix = matrix + diags(shift * self.inertia.ravel()[rows])
         factor = Factor(matrix)
         if definite and factor.negative_pivots:
             return None

@@ -2,77 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .axes import face_axes
+from .damping import Damping
 from .energies.hinge import hinge_angles
 from .errors import ShellError, listed
 from .hinge_rigidity import hinge_rigidities
 from .material import Material
 from .mesh import Topology, check_positions, topology
+from .pins import Load, OfTime, Pin, per_item, rigidly_moved, slope_springs, vectors
 from .subdivision.clamps import border_slopes
 from .subdivision.supports import Slopes
 from .subdivision.surface import LoopSurface
-from .types import Bools, Floats, Ints
+from .types import Floats, Ints
 
 BENDING = ("hinge", "quadratic", "cubic", "subdivision")
 MEMBRANES = ("fem", "springs")
 
 # A hinge counts as flat below this angle [rad]: round-off of a plane far from the origin.
 PLANE = 1e-6
-
-OfTime = Callable[[float], Any]
-
-
-@dataclass(frozen=True)
-class Damping:
-    """How motion dies out.
-
-    `mass` α₁ [1/s]: drag against the world, Rayleigh's mass part. `stiffness` α₂ [s]: Rayleigh's stiffness part, on
-    strain and angle rates. `hinge` [N·s]: on angle rates per length of edge (Discrete Shells). `viscosity` [s]:
-    Kelvin-Voigt, which for these models is one more stiffness part.
-    """
-
-    mass: float = 0.0
-    stiffness: float = 0.0
-    hinge: float = 0.0
-    viscosity: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("mass", "stiffness", "hinge", "viscosity"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value >= 0):
-                raise ShellError(f"damping {name} must be zero or more, not {value}")
-
-
-@dataclass(frozen=True)
-class Pin:
-    """Vertices held at targets: (k,) indices, which components, stiffness None (exact) or [N/m] (k,)."""
-
-    vertices: Ints
-    targets: Floats | OfTime
-    axes: Bools
-    stiffness: Floats | None
-
-    def at(self, t: float) -> Floats:
-        """Targets [m], (k, 3), at time t [s]."""
-        return _vectors(self.targets, t, len(self.vertices), "pin targets")
-
-
-@dataclass(frozen=True)
-class Load:
-    """Dead loads [N], (k, 3) or a function of time to them, on (k,) vertices."""
-
-    vertices: Ints
-    forces: Floats | OfTime
-
-    def at(self, t: float) -> Floats:
-        """Forces [N], (k, 3), at time t [s]."""
-        return _vectors(self.forces, t, len(self.vertices), "load forces")
 
 
 class Shell:
@@ -238,7 +190,7 @@ class Shell:
         """
         chosen = self._vertices(vertices, "pin")
         goal = self.limit(self.start)[chosen] if targets is None else targets
-        _vectors(goal, 0.0, len(chosen), "pin targets")
+        vectors(goal, 0.0, len(chosen), "pin targets")
         strength = None
         if stiffness is not None:
             strength = per_item(stiffness, len(chosen), "pin stiffness")
@@ -263,45 +215,12 @@ class Shell:
         if self.loop is not None:
             limit = self.limit(self.rest_positions)[chosen]
             now = None if targets is None else self.pins[-1].at
-            moved = None if now is None else lambda t, points: _rigidly_moved(limit, now(t), points)
+            moved = None if now is None else lambda t, points: rigidly_moved(limit, now(t), points)
             self.border_slopes.append(border_slopes(self.loop, self.rest_positions, self.start, chosen, moved))
             return
-        held = np.zeros(len(self.rest_positions), dtype=bool)
-        held[chosen] = True
-        corner_held = held[self.faces]
-        solid = corner_held.all(axis=1)
-        edge_of_solid = np.zeros(len(self.mesh.edges), dtype=bool)
-        edge_of_solid[self.mesh.face_edges[solid]] = True
-        wall = corner_held.sum(axis=1) == 2
-        face = np.flatnonzero(wall)
-        apex = np.argmin(corner_held[face], axis=1)
-        edge = self.mesh.face_edges[face, apex]
-        face, apex = face[~edge_of_solid[edge]], apex[~edge_of_solid[edge]]
-        if len(face) == 0:
-            return
-        corners = self.faces[face]
-        a, b = (self.rest_positions[corners[np.arange(len(face)), (apex + j) % 3]] for j in (1, 2))
-        length_2 = ((b - a) ** 2).sum(axis=1)
-        height = 2.0 * self.areas[face] / np.sqrt(length_2)
-        hinge = self.mesh.face_hinges[face, apex]
-        own = self.material.bending_moduli(len(self.faces))
-        across = 0.5 * (own[0] + own[1])[face]
-        rigidity = np.where(hinge >= 0, self.hinge_rigidity[hinge], across) if len(self.hinge_rigidity) else across
-        # w = D|e|²/A with A twice the face, doubled because the span from wall to element centre is half.
-        strength = rigidity * length_2 / self.areas[face] / height**2
-        tips = corners[np.arange(len(face)), apex]
-        rest = self.rest_positions[tips]
-        if targets is None:
-            goal: Floats | OfTime = self.start[tips] if self.start is not self.rest_positions else rest
-        else:
-            clamped_rest = self.rest_positions[chosen]
-            given = targets
-
-            def goal(t: float) -> Floats:
-                now = _vectors(given, t, len(chosen), "clamp targets")
-                return _rigidly_moved(clamped_rest, now, rest)
-
-        self.slopes.append(Pin(tips, goal, np.ones(3, dtype=bool), strength))
+        springs = slope_springs(self, chosen, targets)
+        if springs is not None:
+            self.slopes.append(springs)
 
     @property
     def hidden_count(self) -> int:
@@ -337,7 +256,7 @@ class Shell:
     def load(self, vertices: Sequence[int] | Ints, forces: Floats | OfTime) -> Load:
         """Dead loads [N] on vertices: (k, 3), (3,) for each, or a function of time [s] to that."""
         chosen = self._vertices(vertices, "load")
-        _vectors(forces, 0.0, len(chosen), "load forces")
+        vectors(forces, 0.0, len(chosen), "load forces")
         load = Load(chosen, forces)
         self.loads.append(load)
         return load
@@ -373,36 +292,7 @@ class Shell:
         return chosen
 
 
-def per_item(value: Any, count: int, what: str) -> Floats:
-    """One number for all, or one each, as (count,) floats."""
-    array = np.asarray(value, dtype=np.float64)
-    if array.shape not in ((), (count,)):
-        raise ShellError(f"{what} must be one number or {count}, not of shape {array.shape}")
-    return np.broadcast_to(array, (count,))
-
-
 def _choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     if value not in allowed:
         raise ShellError(f"{name}={value!r} is not known: choose one of {', '.join(allowed)}")
     return str(value)
-
-
-def _vectors(value: Any, t: float, count: int, what: str) -> Floats:
-    array = np.asarray(value(t) if callable(value) else value, dtype=np.float64)
-    if array.shape == (3,):
-        array = np.broadcast_to(array, (count, 3))
-    if array.shape != (count, 3):
-        raise ShellError(f"{what} must have shape ({count}, 3), not {array.shape}")
-    if not np.isfinite(array).all():
-        raise ShellError(f"{what} are not finite at time {t:g} s")
-    return array
-
-
-def _rigidly_moved(rest: Floats, now: Floats, points: Floats) -> Floats:
-    """`points` carried along by the rotation and translation that best takes `rest` to `now` (Kabsch)."""
-    centre_rest, centre_now = rest.mean(axis=0), now.mean(axis=0)
-    u, _, vt = np.linalg.svd((rest - centre_rest).T @ (now - centre_now))
-    sign = np.sign(np.linalg.det(u @ vt)) or 1.0
-    rotation = (u * np.array([1.0, 1.0, sign])) @ vt
-    result: Floats = (points - centre_rest) @ rotation + centre_now
-    return result

@@ -73,18 +73,8 @@ class Potential(Protocol):
     def mixed_stress(self, x: Floats) -> MixedStress:
         """Membrane stresses at x, to be carried through a mixed Newton solve."""
 
-    @property
-    def inertia(self) -> Floats:
-        """Mass over the square of the step [N/m], (n, 1), zero where held: (n, 3)."""
-
-    def largest_turn(self, step: Floats) -> float:
-        """How far a step turns or stretches any edge [rad]."""
-
-    def factored(
-        self, hessian: Hessian, definite: bool = False, shift: float = 0.0
-    ) -> Callable[[Floats], Floats] | None:
-        """(hessian + shift × inertia)⁻¹ residual by a factorisation of its own; None if it must be `definite` and
-        is not."""
+    def factored(self, hessian: Hessian, definite: bool = False) -> Callable[[Floats], Floats] | None:
+        """hessian⁻¹ residual by a factorisation of its own; None if it must be `definite` and is not."""
 
     def first_step(self, x: Floats, direction: Floats, slope: float) -> float:
         """Share of a proposed step to try first, at most 1: less where contacts would throw it back."""

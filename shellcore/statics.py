@@ -164,6 +164,7 @@ def _minimised(static: _Static, x: Floats, tolerance: float | None, report: dict
     free = np.flatnonzero(static.free.ravel())
     inertia = np.repeat(system.mass, 3)[free]
     held_mass = system.mass[:, None] * static.free
+    turning = _Turning(system)
     value, gradient = static.value_and_gradient(x)
     if not np.isfinite(value):
         raise StepFailed("the energy of the start shape is not finite")
@@ -187,7 +188,7 @@ def _minimised(static: _Static, x: Floats, tolerance: float | None, report: dict
         direction: Floats = moves.reshape(x.shape)
         if max(spring, shift) <= FAINT * unit and goal.reached(residual, float(np.abs(direction).max())):
             return x
-        share = min(1.0, LARGEST_TURN / system.largest_turn(direction))
+        share = min(1.0, LARGEST_TURN / turning(direction))
         while share > SMALLEST_SHARE and not system.admissible(x, x + share * direction):
             share *= 0.5
         if tries == 0:
@@ -228,6 +229,20 @@ def _definite(
         shift = max(8.0 * shift, 2.0 * spring, FAINT * unit)
         if shift > 1e6 * unit:
             raise StepFailed("no descent direction: the model is degenerate in this state")
+
+
+class _Turning:
+    """How far a displacement field turns or stretches any edge: |Δd|/|ē|."""
+
+    def __init__(self, system: System) -> None:
+        pairs = zip(system.scene.shells, system.offsets, strict=False)
+        parts = [(s.mesh.edges + at, s.rest_positions[s.mesh.edges]) for s, at in pairs]
+        self._edges = np.concatenate([edges for edges, _ in parts])
+        self._lengths = np.concatenate([np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) for _, ends in parts])
+
+    def __call__(self, displacement: Floats) -> float:
+        change = displacement[self._edges[:, 1]] - displacement[self._edges[:, 0]]
+        return max(float((np.linalg.norm(change, axis=1) / self._lengths).max()), 1e-300)
 
 
 def _factored(matrix: Any) -> Factor | None:

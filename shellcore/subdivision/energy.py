@@ -60,6 +60,11 @@ class KirchhoffLove(Energy):
         total = self.membrane[0, 0] + self.membrane[1, 1]
         self._total_stiffness = float(points.areas @ total)
 
+    def stiffen(self, factor: float) -> None:
+        """Multiply the moduli of the membrane; bending stays."""
+        self.membrane = factor * self.membrane
+        self._total_stiffness *= factor
+
     def _vectors(self, x: Floats) -> Floats:
         """Derivatives a₁, a₂, h₁₁, h₂₂, h₁₂ along the faces' coordinates, (5, 3, k)."""
         control = x if self.to_control is None else self.to_control.apply(x)

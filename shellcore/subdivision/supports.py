@@ -20,8 +20,8 @@ from ..assembly import Congruence
 from ..types import Bools, Floats, Ints, Sparse
 from .surface import LoopSurface
 
-# Entries of the change of variables below this share are round-off; those below the second are left out of matrices that
-# are factored (a Newton step is then off by as much; forces are not).
+# Entries of the change of variables below this share are round-off; those below the second are left out of matrices to
+# be factored (a Newton step is then off by as much; forces are not).
 SMALL, FAINT = 1e-13, 1e-6
 # Slopes that others already fix, by the size left of their condition.
 DEPENDENT = 1e-8

@@ -148,7 +148,9 @@ def add_normal_part(total: Tangent, vectors: Floats, moment: Floats, at: Curvatu
         for c in range(3):
             lean = moment[c] * over
 
-            def swing(r: int, s: int, i: int = i, side: float = side, across: Floats = across, lean: Floats = lean) -> Floats:
+            def swing(
+                r: int, s: int, i: int = i, side: float = side, across: Floats = across, lean: Floats = lean
+            ) -> Floats:
                 # Transposed: rows are of aᵢ, columns of h.
                 result: Floats = lean * (side * skew(tangents[i], s, r) + n[s] * across[r])
                 return result

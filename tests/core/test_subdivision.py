@@ -75,7 +75,7 @@ def test_derivatives_with_supports_and_viscosity() -> None:
     system = System(sc.Scene([shell]))
     check_derivatives(energy_of(system), bent(system.targets(0.0, system.start)))
     began, elastic = bent(system.targets(0.0, system.start), 1), energy_of(system)
-    whole = system.whole_viscosities[0].begin_step(began, 0.005)
+    whole = system.energies_of[0].bending_of_step(began, 0.005).energy
     x = bent(system.targets(0.0, system.start), 2)
     check_derivatives(whole, x)
     # The force of viscosity alone: twice the elastic matrices on the strain since the step began.
