@@ -22,7 +22,7 @@ class MixedStress:
 
     def __init__(self, energies: Sequence[Energy], x: Floats) -> None:
         self.membranes = [energy for energy in energies if isinstance(energy, (Fem, KirchhoffLove))]
-        self._stress = [membrane.stress(*membrane.strain(x)) for membrane in self.membranes]
+        self._stress = [membrane.stress(*membrane.elastic_strain(x)) for membrane in self.membranes]
 
     def hessian(self, x: Floats, psd: bool = False) -> Hessian:
         """Of the membranes, with the carried stress in its geometric part (its tensile part only, if psd)."""

@@ -78,6 +78,11 @@ class KirchhoffLove(Energy):
         e11, e22, e12 = self._stretch(self._vectors(x)).strain
         return e11, e22, e12
 
+    def elastic_strain(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Membrane strain that has stress, each (k,)."""
+        e11, e22, e12 = self._stretch(self._vectors(x)).strain - self.reference[0]
+        return e11, e22, e12
+
     def strains(self, x: Floats) -> tuple[Floats, Floats]:
         """Membrane strain and curvature, each (3, k)."""
         vectors = self._vectors(x)

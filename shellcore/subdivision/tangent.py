@@ -88,16 +88,22 @@ def strain_part(vectors: Floats, moduli: Floats, bending: Floats, stress: Floats
         return value
 
     def first(r: int, s: int) -> Floats:
-        value = s11[r] * a1[s] + s12[r] * a2[s] + turned(moved_1, by_1, r, s)
-        return value + 2.0 * stress[0] if r == s else value
+        value: Floats = s11[r] * a1[s] + s12[r] * a2[s] + turned(moved_1, by_1, r, s)
+        if r == s:
+            value += 2.0 * stress[0]
+        return value
 
     def second(r: int, s: int) -> Floats:
-        value = s21[r] * a2[s] + s22[r] * a1[s] + turned(moved_2, by_2, r, s)
-        return value + 2.0 * stress[1] if r == s else value
+        value: Floats = s21[r] * a2[s] + s22[r] * a1[s] + turned(moved_2, by_2, r, s)
+        if r == s:
+            value += 2.0 * stress[1]
+        return value
 
     def between(r: int, s: int) -> Floats:
-        value = a1[r] * c11[s] + a2[r] * c12[s] + turned(by_1, moved_2, r, s)
-        return value + stress[2] if r == s else value
+        value: Floats = a1[r] * c11[s] + a2[r] * c12[s] + turned(by_1, moved_2, r, s)
+        if r == s:
+            value += stress[2]
+        return value
 
     total.add(0, 0, first)
     total.add(1, 1, second)
@@ -130,7 +136,8 @@ def add_normal_part(total: Tangent, vectors: Floats, moment: Floats, at: Curvatu
         if r == s:
             return 0.0
         i, sign = skewed[min(r, s), max(r, s)]
-        return (sign if r < s else -sign) * v[i]
+        entry: Floats = (sign if r < s else -sign) * v[i]
+        return entry
 
     for i in range(2):
 
