@@ -116,7 +116,10 @@ def run(
         spectrum = np.abs(np.fft.rfft(radius - radius.mean(axis=1)[:, None], axis=1)) * 2 / radius.shape[1]
         spectrum = np.sqrt((spectrum[rings // 4 : 3 * rings // 4 + 1] ** 2).mean(axis=0))
         row = {"amount": amount, "folds": int(spectrum.argmax()), "depth / thickness": spectrum.max() / thickness}
-        row |= {"second": int(np.argsort(-spectrum)[1]), "share of second": float(np.sort(spectrum)[-2] / spectrum.max())}
+        row |= {
+            "second": int(np.argsort(-spectrum)[1]),
+            "share of second": float(np.sort(spectrum)[-2] / spectrum.max()),
+        }
         row["moving [m/s]"] = float(np.abs(frame.velocities).max())
         row |= {"steps": round(frame.time / STEP), "seconds": time.process_time() - began}
         rows.append(row)
@@ -172,14 +175,18 @@ def compression(names: list[str]) -> None:
         for bending in ("subdivision", "hinge"):
             name = f"{bending}, {size} vertices"
             if not names or name in names:
-                keep("compression", name, *run("compression", size, RADIUS / 50, [0.01, 0.02, 0.03, 0.04], bending, 0.1))
+                keep(
+                    "compression", name, *run("compression", size, RADIUS / 50, [0.01, 0.02, 0.03, 0.04], bending, 0.1)
+                )
 
 
 def keep(load: str, name: str, rows: list[dict[str, Any]], shapes: list[tuple[np.ndarray, np.ndarray]]) -> None:
     """Numbers and shapes of a case, in a file of its own, so that cases can run one by one."""
     safe = "".join(c if c.isalnum() else "_" for c in name)
     common.write(f"sleeve_{load}_{safe}", {"name": name, "rows": rows})
-    np.savez_compressed(common.OUT / f"sleeve_{load}_{safe}.npz", faces=shapes[-1][1], shapes=np.stack([x for x, _ in shapes]))
+    np.savez_compressed(
+        common.OUT / f"sleeve_{load}_{safe}.npz", faces=shapes[-1][1], shapes=np.stack([x for x, _ in shapes])
+    )
 
 
 def cost(frames: int = 8, stuffs: tuple[str, ...] = ("cloth", "metal")) -> None:
