@@ -72,6 +72,10 @@ class ToControl:
         carried: Floats = np.stack(columns).T
         return carried
 
+    def matrix(self) -> Sparse:
+        """T as one (3n, 3n) matrix, coordinates of a vertex adjacent."""
+        return _adjacent(self._matrices)
+
     def congruent(self, block: Sparse) -> Congruence:
         """TᵀKT of a block matrix K (3n, 3n), coordinates of a vertex adjacent.
 
