@@ -10,9 +10,11 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags, identity, kron
 
 from ..errors import ShellError
+from ..linalg import solved
 from ..pins import Pin
 from ..scene import Scene
 from ..shell import Shell
+from ..subdivision.surface import LoopSurface
 from ..system import System
 from ..types import Floats, Sparse
 
@@ -26,6 +28,8 @@ class LimitProblem:
     weighted: Sparse
     nodes: Sparse
     """Displacements of the limit points, (3n, k)."""
+    mass: Floats
+    """Mass of the limit points [kg], (n,)."""
     gradient: Floats
     """Elastic force at rest where nothing holds it [N], (·, 3)."""
     points: tuple[Floats, Floats]
@@ -66,6 +70,20 @@ def limit_problem(shell: Shell, pins: Sequence[Pin], springs: Floats) -> LimitPr
         stiffness=csr_matrix(stiffness + nodes.T @ diags(springs.ravel()) @ nodes),
         weighted=csr_matrix(diags(np.repeat(np.sqrt(mass), 3)) @ read(points.values)),
         nodes=nodes,
+        mass=node_mass(shell.loop, points.values.T @ mass),
         gradient=gradient,
         points=(points.values @ whole, mass),
     )
+
+
+def node_mass(surface: LoopSurface, control_mass: Floats) -> Floats:
+    """Mass [kg] of limit points, (n,), that integrates every surface with ghosts on parallelograms as its basis
+    functions of mass `control_mass` (n + g,) do: so that gravity pulls at modes as it should.
+    """
+    carried: Floats = surface.extrapolation.T @ control_mass
+    mass = solved(csr_matrix((surface.limits @ surface.extrapolation).T), carried)
+    if mass.min() > 0.0:
+        return mass
+    # Odd corners may ask for less than nothing; lumping at limit points by their own weights is of second order.
+    lumped: Floats = np.maximum(surface.limits @ control_mass, 0.0)
+    return lumped * (control_mass.sum() / lumped.sum())

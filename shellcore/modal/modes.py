@@ -76,12 +76,12 @@ def rest_problem(shell: Shell) -> RestProblem:
         raise ShellError("ModalShell takes rest angles that do not change with time: use simulate for those that do")
     free, springs = _held(shell)
     unheld = bool(free.all()) and not springs.any()
-    mass = node_mass(shell)
     if shell.loop is not None:
         limit = limit_problem(shell, [pin for pin in shell.pins if rests(shell, pin)], springs)
-        stiffness, gradient = limit.stiffness, limit.gradient
+        stiffness, gradient, mass = limit.stiffness, limit.gradient, limit.mass
     else:
         system, limit = System(Scene([shell])), None
+        mass = system.mass
         total, gradient = Hessian(len(free)), np.zeros_like(springs)
         for energy in system.elastic():
             total = total + energy.hessian(shell.rest_positions, psd=False)
@@ -116,17 +116,6 @@ def _held(shell: Shell) -> tuple[Bools, Floats]:
         else:
             np.add.at(springs, pin.vertices, np.outer(pin.stiffness, pin.axes).astype(np.float64))
     return free, springs
-
-
-def node_mass(shell: Shell) -> Floats:
-    """Lumped mass of the nodes [kg], (n,): a third of their faces'."""
-    if shell.loop is None:
-        return shell.mass
-    a, b, c = (nodes_at_rest(shell)[shell.faces[:, j]] for j in range(3))
-    area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    share = np.repeat(area * shell.material.face_areal_density(len(shell.faces)) / 3.0, 3)
-    mass: Floats = np.bincount(shell.faces.ravel(), share, len(shell.rest_positions)).astype(np.float64)
-    return mass
 
 
 def fingerprint(problem: RestProblem, count: int) -> str:
