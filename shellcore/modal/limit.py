@@ -86,4 +86,5 @@ def node_mass(surface: LoopSurface, control_mass: Floats) -> Floats:
         return mass
     # Odd corners may ask for less than nothing; lumping at limit points by their own weights is of second order.
     lumped: Floats = np.maximum(surface.limits @ control_mass, 0.0)
-    return lumped * (control_mass.sum() / lumped.sum())
+    lumped *= control_mass.sum() / lumped.sum()
+    return lumped
