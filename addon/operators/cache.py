@@ -17,25 +17,24 @@ def delete_bake(obj: Any) -> str:
     settings = obj.thin_shell
     if obj.library is not None:
         raise UserError(f"{obj.name} is linked from {obj.library.name}: delete the bake there")
-    note = ""
-    playback.stop(obj)
+    notes = [playback.stop(obj)]
     try:
         paths = paths_of(obj)
         others = [other.name for other in sharers(obj)]
         if others:
-            note = f"the files stay, {', '.join(others)} plays them"
+            notes.append(f"the files stay, {', '.join(others)} plays them")
         elif of_another_file(paths):
-            note = "the files stay, another .blend file plays them"
+            notes.append("the files stay, another .blend file plays them")
         else:
             stuck = remove(paths)
-            note = f"could not be deleted: {', '.join(stuck)}" if stuck else ""
+            notes += [f"could not be deleted: {', '.join(stuck)}"] if stuck else []
     except CacheError:
         pass  # a name or folder that leads nowhere: there is nothing of ours to delete
     settings.baked = settings.baked_complete = settings.unlocked = False
     settings.baked_target = settings.baked_settings = settings.cache_name = ""
     settings.baked_samples = 0
     status.forget()
-    return note
+    return ". ".join(note for note in notes if note)
 
 
 class THIN_SHELL_OT_delete_bake(bpy.types.Operator):
