@@ -218,7 +218,8 @@ class Job:
                 target.info.samples = target.writer.samples
             return state_from_cache(store, simulation, order.scene, start, order.from_frame, fps), order.from_frame
         store.open()
-        store.append(simulation.links, [first_share(*pair) for pair in zip(store.targets, simulation.links, strict=True)])
+        pairs = zip(store.targets, simulation.links, strict=True)
+        store.append(simulation.links, [first_share(target, link) for target, link in pairs])
         return None, start
 
     def _keep(self, store: Store) -> None:

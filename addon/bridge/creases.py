@@ -19,7 +19,7 @@ def apply(obj: Any, mesh: Any, shell: sc.Shell, matrix: Any, fps: float) -> None
     settings = obj.thin_shell
 
     def moment(frame: float) -> float:
-        return max(frame - settings.frame_start, 0.0) / fps
+        return max(frame - float(settings.frame_start), 0.0) / fps
 
     if settings.use_creases:
         edges, angles, starts, ends = creases(obj, mesh)
@@ -73,5 +73,7 @@ def _edge_values(obj: Any, mesh: Any, name: str) -> Any:
         )
     values = scalar(obj, attribute, "the crease")
     if not np.isfinite(values).all():
-        raise UserError(f"{obj.name}: '{name}' holds values that are not finite: mark the creases again", object=obj.name)
+        raise UserError(
+            f"{obj.name}: '{name}' holds values that are not finite: mark the creases again", object=obj.name
+        )
     return values

@@ -78,9 +78,7 @@ def corner_uvs(mesh: Any, name: str, owner: str, reader: str = "Material Axes ne
     if layer is None:
         have = ", ".join(each.name for each in mesh.uv_layers) or "none"
         wanted = f"the UV map '{name}'" if name else "a UV map"
-        raise UserError(
-            f"{owner}: {reader} {wanted}, the mesh has {have}: unwrap it or choose another source"
-        )
+        raise UserError(f"{owner}: {reader} {wanted}, the mesh has {have}: unwrap it or choose another source")
     flat = np.empty(2 * len(mesh.loops), dtype=np.float32)
     layer.uv.foreach_get("vector", flat)
     return flat.reshape(-1, 2).astype(np.float64)
@@ -106,8 +104,7 @@ def _ints(collection: Any, name: str, width: int = 1) -> Any:
 
 @contextmanager
 def inputs_visible(objects: Sequence[Any]) -> Iterator[None]:
-    """While inside, the objects evaluate to what feeds the simulation: shown, with their own uncracked mesh, and cut off
-    at our own modifier.
+    """While inside, the objects evaluate to what feeds the simulation: shown, whole, and cut off at our own modifier.
 
     Keeps names to put things back by: a bake lasts over many ticks, and an undo in between replaces the objects.
     """

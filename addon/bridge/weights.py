@@ -38,9 +38,7 @@ def vertex_weights(obj: Any, mesh: Any, arrays: MeshArrays, name: str, what: str
     return np.clip(weights, 0.0, 1.0)
 
 
-def face_weights(
-    obj: Any, mesh: Any, arrays: MeshArrays, name: str, what: str, panel: str = "Property Weights"
-) -> Any:
+def face_weights(obj: Any, mesh: Any, arrays: MeshArrays, name: str, what: str, panel: str = "Property Weights") -> Any:
     """A vertex group or attribute as one weight per triangle, (m,), clamped to 0..1."""
     weights = group_weights(obj, mesh, name)
     if weights is not None:

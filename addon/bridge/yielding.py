@@ -31,7 +31,7 @@ def fracture(obj: Any, mesh: Any, arrays: MeshArrays) -> Any:
     settings = obj.thin_shell
     if not settings.use_fracture:
         return None
-    _check_breakable(obj, mesh, arrays)
+    check_breakable(obj, mesh, arrays)
     return sc.Fracture(
         curvature=(settings.fracture_along, settings.fracture_across),
         stretch=settings.fracture_stretch * PERCENT if settings.use_fracture_stretch else None,
@@ -71,7 +71,7 @@ def _image_weights(obj: Any, mesh: Any, arrays: MeshArrays) -> Any:
     return total / np.maximum(np.bincount(owner[corners], minlength=count), 1)
 
 
-def _check_breakable(obj: Any, mesh: Any, arrays: MeshArrays) -> None:
+def check_breakable(obj: Any, mesh: Any, arrays: MeshArrays) -> None:
     """Raise where the cracks could not be given to the object's own mesh."""
     own = obj.data
     same = (len(own.vertices), len(own.loops), len(own.polygons)) == (
@@ -81,8 +81,8 @@ def _check_breakable(obj: Any, mesh: Any, arrays: MeshArrays) -> None:
     )
     if not same:
         raise UserError(
-            f"{obj.name}: a modifier above Thin Shell makes another mesh, which cannot be cut: apply it, drag it below, "
-            "or turn Fracture off",
+            f"{obj.name}: a modifier above Thin Shell makes another mesh, which cannot be cut: apply it, drag it "
+            "below, or turn Fracture off",
             object=obj.name,
         )
     if obj.override_library is not None:

@@ -6,6 +6,8 @@ own and needs no add-on.
 """
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
@@ -56,6 +58,25 @@ def weld(obj: Any) -> None:
     modifier.show_expanded = False
     above = max(obj.modifiers.find(name) for name in (MODIFIER, ALEMBIC_MODIFIER))
     obj.modifiers.move(obj.modifiers.find(WELD_MODIFIER), above + 1)
+
+
+@contextmanager
+def welded(obj: Any) -> Iterator[None]:
+    """While inside, what has not parted yet is joined, whatever the settings say."""
+    smooth = obj.thin_shell.weld_seams
+    obj.thin_shell.weld_seams = True
+    try:
+        yield
+    finally:
+        obj.thin_shell.weld_seams = smooth
+
+
+def forget(obj: Any) -> None:
+    """Make a mesh taken from a bake the artist's own: without what only the playing of it needed."""
+    obj.data.pop(CRACKED_MARK, None)
+    group = obj.vertex_groups.get(GROUP)
+    if group is not None:
+        obj.vertex_groups.remove(group)
 
 
 def take_off(obj: Any) -> str:

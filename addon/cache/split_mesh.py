@@ -73,13 +73,15 @@ class _Cutter:
         old_edges = {edge for face in old for edge in face.edges}
         for index in np.flatnonzero(moved):
             face, start = self.faces[int(index)], int(self.starts[index])
-            self._weld(face.copy(verts=True, edges=True), after[start : start + len(face.verts)])
+            self._weld(face.copy(verts=True, edges=True).verts, after[start : start + len(face.verts)])
         rows = np.flatnonzero(cracked[arrays.polygons])
         for number, row in enumerate(rows):
             index = int(arrays.polygons[row])
-            part = self._triangle(self.faces[index], [int(c - self.starts[index]) for c in arrays.corners[row]])
+            part, corners = self._triangle(
+                self.faces[index], [int(c - self.starts[index]) for c in arrays.corners[row]]
+            )
             part[self.place] = index + number / len(rows)
-            self._weld(part, self.splits.faces[row])
+            self._weld(corners, self.splits.faces[row])
         for face in old:
             self.mesh.faces.remove(face)
         for edge in old_edges:
@@ -91,12 +93,13 @@ class _Cutter:
         self.mesh.faces.sort(key=lambda face: face[place])
         self.mesh.faces.layers.float.remove(place)
 
-    def _weld(self, face: Any, vertices: Any) -> None:
-        for corner, vertex in zip(face.verts, vertices, strict=True):
+    def _weld(self, corners: Any, vertices: Any) -> None:
+        """The corners of a copied face go to these vertices of the end."""
+        for corner, vertex in zip(corners, vertices, strict=True):
             self.welded[corner] = self.verts[int(vertex)]
 
-    def _triangle(self, polygon: Any, corners: list[int]) -> Any:
-        """A copy of the part of a polygon between three of its corners, which come first, second and third in it."""
+    def _triangle(self, polygon: Any, corners: list[int]) -> tuple[Any, list[Any]]:
+        """A copy of the part of a polygon between three of its corners, and the vertices of those."""
         face = polygon.copy(verts=True, edges=True)
         verts = list(face.verts)
         wanted = [verts[corner] for corner in corners]
@@ -107,6 +110,4 @@ class _Cutter:
                     face, other = other, face
                 self.mesh.faces.remove(other)
         self.spare += [vert for vert in verts if vert not in wanted]
-        first = [vert in wanted for vert in face.verts].index(True)
-        assert len(face.verts) == 3 and first == 0
-        return face
+        return face, wanted

@@ -116,8 +116,8 @@ class Spool:
         before = self.splits.total
         if fresh < 0 or count != before + fresh or changed not in (0, 1):
             raise self._damaged()
-        start = place + RECORD.size + 4 * fresh + 12 * triangles * changed
-        end = start + 4 * count * self.width
+        start: int = place + RECORD.size + 4 * fresh + 12 * triangles * changed
+        end: int = start + 4 * count * self.width
         if end > size:
             raise self._damaged()
         parents = np.frombuffer(self._file.read(4 * fresh), "<i4").astype(np.int64)

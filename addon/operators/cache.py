@@ -7,7 +7,7 @@ import bpy
 from ..bake import groups, session, status
 from ..bake.location import of_another_file, paths_of, sharers
 from ..bake.store import remove
-from ..cache import playback
+from ..cache import cracks, playback
 from ..cache.files import CacheError
 from ..errors import UserError
 
@@ -82,14 +82,18 @@ class THIN_SHELL_OT_make_real(bpy.types.Operator):
         if not obj.thin_shell.baked:
             self.report({"ERROR"}, f"{obj.name} is not baked: press Bake first")
             return {"CANCELLED"}
-        found = obj.evaluated_get(context.evaluated_depsgraph_get())
-        mesh = bpy.data.meshes.new_from_object(
-            found, preserve_all_data_layers=True, depsgraph=context.evaluated_depsgraph_get()
-        )
+        with cracks.welded(obj):
+            found = obj.evaluated_get(context.evaluated_depsgraph_get())
+            mesh = bpy.data.meshes.new_from_object(
+                found, preserve_all_data_layers=True, depsgraph=context.evaluated_depsgraph_get()
+            )
+            place = found.matrix_world.copy()
         made = bpy.data.objects.new(f"{obj.name} frame {context.scene.frame_current}", mesh)
-        made.matrix_world = found.matrix_world
+        made.matrix_world = place
         for group in obj.vertex_groups:
-            made.vertex_groups.new(name=group.name)
+            if group.name not in made.vertex_groups:
+                made.vertex_groups.new(name=group.name)
+        cracks.forget(made)
         (obj.users_collection or (context.collection,))[0].objects.link(made)
         for other in context.selected_objects:
             other.select_set(False)

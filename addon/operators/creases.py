@@ -36,8 +36,13 @@ class _Edges:
         if not self.editing:
             self.bmesh.from_mesh(self.mesh)
         layers = self.bmesh.edges.layers
-        self.mark = layers.bool.get(MARK) or layers.bool.new(MARK)
-        self.values = [layers.float.get(name) or layers.float.new(name) for name in (ANGLE, START, END)]
+        for kind, names in ((layers.int, (MARK,)), (layers.float, (ANGLE, START, END))):
+            for name in names:
+                if kind.get(name) is None:
+                    kind.new(name)
+        # Looked up when all are there: a new layer moves the others.
+        self.mark = layers.int.get(MARK)
+        self.values = [layers.float.get(name) for name in (ANGLE, START, END)]
         self.selected = [edge for edge in self.bmesh.edges if edge.select]
 
     def close(self) -> None:
@@ -84,7 +89,7 @@ class THIN_SHELL_OT_mark_crease(bpy.types.Operator):
         edges = _Edges(context.object)
         folds = [edge for edge in edges.selected if len(edge.link_faces) == 2]
         for edge in folds:
-            edge[edges.mark] = True
+            edge[edges.mark] = 1
             for layer, value in zip(edges.values, (self.angle, self.start, self.end), strict=True):
                 edge[layer] = value
         chosen = len(edges.selected)
@@ -114,7 +119,7 @@ class THIN_SHELL_OT_clear_crease(bpy.types.Operator):
         edges = _Edges(context.object)
         chosen = [e for e in (edges.bmesh.edges if self.everything else edges.selected) if e[edges.mark]]
         for edge in chosen:
-            edge[edges.mark] = False
+            edge[edges.mark] = 0
         edges.close()
         status.forget()
         self.report({"INFO"}, f"{len(chosen)} edges cleared")
@@ -151,16 +156,16 @@ def menu(self: Any, _context: Any) -> None:
     self.layout.operator("thin_shell.clear_crease", text="Clear Thin Shell Crease").everything = False
 
 
-_register, _unregister = bpy.utils.register_classes_factory(
-    (THIN_SHELL_OT_mark_crease, THIN_SHELL_OT_clear_crease, THIN_SHELL_OT_yield_preset)
-)
+CLASSES = (THIN_SHELL_OT_mark_crease, THIN_SHELL_OT_clear_crease, THIN_SHELL_OT_yield_preset)
 
 
 def register() -> None:
-    _register()
+    for each in CLASSES:
+        bpy.utils.register_class(each)
     bpy.types.VIEW3D_MT_edit_mesh_edges.append(menu)
 
 
 def unregister() -> None:
     bpy.types.VIEW3D_MT_edit_mesh_edges.remove(menu)
-    _unregister()
+    for each in reversed(CLASSES):
+        bpy.utils.unregister_class(each)

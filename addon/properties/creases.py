@@ -10,8 +10,8 @@ TABLE = {
     ),
     "crease_attribute": StringProperty(
         name="Attribute",
-        description="An edge attribute to fold as well: its value times the angle below (yes counts as 1). Blender's own "
-        "'crease_edge', 'sharp_edge' or 'uv_seam' will do",
+        description="An edge attribute to fold as well: its value times the angle below (yes counts as 1). Blender's "
+        "own 'crease_edge', 'sharp_edge' or 'uv_seam' will do",
     ),
     "crease_angle": FloatProperty(
         name="Angle",

@@ -12,7 +12,6 @@ TOUGHNESS = [
 ]
 
 
-
 def _weld(settings: Any, _context: Any) -> None:
     from ..cache.cracks import weld
 
@@ -28,8 +27,8 @@ TABLE = {
     ),
     "fracture_along": FloatProperty(
         name="Curvature Along",
-        description="Bending at which cracks along the material axis open [1/m], |e|Δθ/A at each edge. Lower than Across: "
-        "it splits along its grain",
+        description="Bending at which cracks along the material axis open [1/m], |e|Δθ/A at each edge. Lower than "
+        "Across: it splits along its grain",
         default=50.0,
         min=1e-4,
         max=1e8,
@@ -63,7 +62,9 @@ TABLE = {
     "toughness_image": PointerProperty(
         name="Image", description="Image whose brightness scales the thresholds (set it to Non-Color)", type=Image
     ),
-    "toughness_uv": StringProperty(name="UV Map", description="UV map to read the image through; empty: the active one"),
+    "toughness_uv": StringProperty(
+        name="UV Map", description="UV map to read the image through; empty: the active one"
+    ),
     "toughness_low": FloatProperty(
         name="Factor at 0",
         description="Factor on the thresholds where the weight is 0 or the image black",
@@ -78,8 +79,8 @@ TABLE = {
     "seam_release": IntProperty(name="Frame", description="Frame at which sewing edges let go", default=50),
     "weld_seams": BoolProperty(
         name="Smooth until Broken",
-        description="A Weld modifier joins what has not broken yet, so that nothing shows before the break. Turn it off "
-        "where motion blur needs the same number of vertices in every frame",
+        description="A Weld modifier joins what has not broken yet, so that nothing shows before the break. Turn it "
+        "off where motion blur needs the same number of vertices in every frame",
         default=True,
         update=_weld,
     ),

@@ -4,7 +4,9 @@ from bpy.props import BoolProperty, FloatProperty
 
 TABLE = {
     "use_plasticity": BoolProperty(
-        name="Plasticity", description="Folds and dents beyond the yield stay, as in foil, paper and metal", default=False
+        name="Plasticity",
+        description="Folds and dents beyond the yield stay, as in foil, paper and metal",
+        default=False,
     ),
     "yield_curvature": FloatProperty(
         name="Yield Curvature",
