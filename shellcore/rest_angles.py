@@ -139,7 +139,8 @@ def curl_angles(mesh: Topology, positions: Floats, axis: Any, radius: float) -> 
         across += (own * inward).sum(axis=1)
     size = np.hypot(along, across)
     lies = size > SQUARE * np.maximum(np.linalg.norm(axes, axis=1).max(), 1e-300)
-    c, s = (np.divide(part, size, out=np.zeros_like(size), where=lies) for part in (along, across))
+    c = np.divide(along, size, out=np.ones_like(size), where=lies)
+    s = np.divide(across, size, out=np.zeros_like(size), where=lies)
     flat = unfolded(positions, mesh.hinges)
     flat -= flat.mean(axis=1, keepdims=True)
     u = flat[:, :, 0] * c[:, None] + flat[:, :, 1] * s[:, None]
