@@ -26,13 +26,21 @@ def plasticity(obj: Any) -> Any:
     )
 
 
+def fracture_supported() -> bool:
+    """Whether the core can break shells."""
+    return hasattr(sc, "Fracture")
+
+
 def fracture(obj: Any, mesh: Any, arrays: MeshArrays) -> Any:
     """`sc.Fracture`, or None where it is off."""
     settings = obj.thin_shell
     if not settings.use_fracture:
         return None
+    if not fracture_supported():
+        raise UserError(f"{obj.name}: this version cannot break shells: turn Fracture off", object=obj.name)
     check_breakable(obj, mesh, arrays)
-    return sc.Fracture(
+    core: Any = sc
+    return core.Fracture(
         curvature=(settings.fracture_along, settings.fracture_across),
         stretch=settings.fracture_stretch * PERCENT if settings.use_fracture_stretch else None,
         toughness=toughness(obj, mesh, arrays),

@@ -6,6 +6,7 @@ import bpy
 
 from .. import presets
 from ..bridge.creases import MARK
+from ..bridge.yielding import fracture_supported
 from .base import SubPanel, column, editable, wrapped
 
 
@@ -36,6 +37,10 @@ class PHYSICS_PT_thin_shell_plasticity(SubPanel, bpy.types.Panel):
 class PHYSICS_PT_thin_shell_fracture(SubPanel, bpy.types.Panel):
     bl_label = "Fracture"
     bl_order = 3
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return super().poll(context) and fracture_supported()
 
     def draw_header(self, context: Any) -> None:
         self.layout.enabled = editable(context.object)
