@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -75,6 +76,12 @@ class ShellEnergies:
     pressure: Pressure | None = None
     guard: StretchGuard | None = None
     """Set where the energy could run away under stretch."""
+
+    def stiffen(self, factor: float) -> None:
+        """Multiply the stiffness of the membrane, and of what measures its stress."""
+        stretched: list[Any] = [*self.membranes, self.bending.energy] if self.bending.has_membrane else self.membranes
+        for part in stretched if self.strains in stretched else [*stretched, self.strains]:
+            part.stiffen(factor)
 
 
 def shell_energies(shell: Shell, at: int, vertex_count: int, scale: float) -> ShellEnergies:

@@ -6,7 +6,7 @@ what changes from step to step (targets, loads, lagged friction and drag) and re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -25,7 +25,7 @@ from .errors import ShellError, listed
 from .plasticity import Flow, PlasticState
 from .scene import Scene
 from .shell_energies import Bending, shell_energies, subdivision_energies, warn_of_soft_stretch
-from .stretch_cap import stretch_scale
+from .stretch_cap import GROWN, RESERVE, stretch_scale
 from .subdivision.model import SubdivisionModel, control_map
 from .types import Bools, Floats, Ints, Sparse
 from .vectors import by_columns
@@ -45,8 +45,7 @@ class System:
 
     def __init__(self, scene: Scene, strain_limit: float = 0.0) -> None:
         self.scene = scene
-        self.stretch_scales = [stretch_scale(scene, shell, strain_limit) for shell in scene.shells]
-        """Factor on each shell's membrane stiffness; below 1 where `strain_limit` let it be lowered."""
+        self.strain_limit = strain_limit
         self.offsets = scene.offsets()
         self.visible = int(self.offsets[-1])
         """Vertices; unknowns beyond them are hidden: ghosts of subdivision shells."""
@@ -66,6 +65,8 @@ class System:
             self.mass_damping[self.unknowns(i)] = shell.damping.mass * self.mass[self.unknowns(i)]
         self.faces = np.concatenate([shell.faces + at for shell, at in zip(shells, self.offsets, strict=False)])
         self.area_normals = AreaNormals(self.faces, n)
+        self.stretch_scales = self._wanted_scales(0.0, self.start, self.velocities)
+        """Factor on each shell's membrane stiffness; below 1 where `strain_limit` let it be lowered."""
         self.energies_of = [
             subdivision_energies(shell, self.models[i], int(at), n, scale, self.to_control)
             if i in self.models
@@ -315,19 +316,53 @@ class System:
             drag.append(NormalDrag(c, unit, x, air, h))
             if wind.lift:
                 force += wind.lift_force(t, x, v, normals)
+        if self.scene.forces:
+            force[: self.visible] += self._pushed(t, x, v, normals)
+        return force, drag
+
+    def _pushed(self, t: float, x: Floats, v: Floats, normals: Floats) -> Floats:
+        """What the scene's forces do to the vertices [N], (visible, 3)."""
+        seen = slice(self.visible)
+        total = np.zeros_like(x[seen])
         for source in self.scene.forces:
-            seen = slice(self.visible)
             pushed = np.asarray(source.force(t, x[seen], v[seen], normals[seen]), dtype=np.float64)
-            if pushed.shape != force[seen].shape:
-                raise ShellError(f"{type(source).__name__}.force gave shape {pushed.shape}, not {force[seen].shape}")
+            if pushed.shape != total.shape:
+                raise ShellError(f"{type(source).__name__}.force gave shape {pushed.shape}, not {total.shape}")
             bad = np.flatnonzero(~np.isfinite(pushed).all(axis=1))
             if len(bad):
                 raise ShellError(
                     f"{type(source).__name__}.force is not finite at vertices {listed(bad)} at time {t:g} s",
                     vertices=bad,
                 )
-            force[seen] += pushed
-        return force, drag
+            total += pushed
+        return total
+
+    def _wanted_scales(self, t: float, x: Floats, v: Floats) -> list[float]:
+        """Factors on membrane stiffness that the loads at t [s] ask for."""
+        if self.strain_limit <= 0.0:
+            return [1.0] * len(self.scene.shells)
+        forces = self._pushed(t, x, v, self.area_normals(x)) if self.scene.forces else None
+        wanted = []
+        for i, shell in enumerate(self.scene.shells):
+            part = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+            own = None if forces is None else forces[part]
+            wanted.append(stretch_scale(self.scene, shell, self.strain_limit, t, x[part], own))
+        return wanted
+
+    def follow_loads(self, t: float, x: Floats, v: Floats) -> None:
+        """Stiffen the sheets whose loads at t [s] have outgrown what their stretch was lowered for."""
+        if all(scale == 1.0 for scale in self.stretch_scales):
+            return
+        wanted = zip(self._wanted_scales(t, x, v), self.stretch_scales, strict=True)
+        self.set_stretch_scales([min(1.0, RESERVE * new) if new > GROWN * old else old for new, old in wanted])
+
+    def set_stretch_scales(self, scales: Sequence[float]) -> None:
+        """New factors on the membrane stiffness of every shell."""
+        for part, new, old in zip(self.energies_of, scales, self.stretch_scales, strict=True):
+            if new != old:
+                part.stiffen(new / old)
+                self.version += 1
+        self.stretch_scales = [float(scale) for scale in scales]
 
     def stiffness(self, terms: StepTerms, membrane: bool = True, bending: bool = True) -> Sparse:
         """Constant (n, n) matrix of all energies of a step."""

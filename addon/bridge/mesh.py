@@ -150,6 +150,7 @@ def inputs_visible(objects: Sequence[Any]) -> Iterator[None]:
 
 MODIFIER = "Thin Shell"
 ALEMBIC_MODIFIER = "Thin Shell Alembic"
+RESULTS_MODIFIER = "Thin Shell Results"
 WELD_MODIFIER = "Thin Shell Weld"
 CRACKED_MARK = "thin_shell_cracked"
 """Custom property of a mesh that a bake cut: a hash of what it held then."""

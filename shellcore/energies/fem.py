@@ -71,6 +71,12 @@ class Fem(Energy):
         self._to_forces = csr_matrix(self._to_gradients.T.multiply(areas[None, :]))
         self._pattern: BlockPattern | None = None
 
+    def stiffen(self, factor: float) -> None:
+        """Multiply the moduli."""
+        a11, a22, a12, a66 = self.moduli
+        self.moduli = (factor * a11, factor * a22, factor * a12, factor * a66)
+        self._total_stiffness *= factor
+
     def deformation(self, x: Floats) -> tuple[Floats, Floats]:
         """Images of the unit warp and weft vectors, components first, each (3, m)."""
         m = len(self.faces)
