@@ -13,7 +13,15 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..bridge.mesh import ALEMBIC_MODIFIER, CRACKED_MARK, MODIFIER, WELD_MODIFIER, MeshArrays, is_cracked
+from ..bridge.mesh import (
+    ALEMBIC_MODIFIER,
+    CRACKED_MARK,
+    MODIFIER,
+    RESULTS_MODIFIER,
+    WELD_MODIFIER,
+    MeshArrays,
+    is_cracked,
+)
 from .split_mesh import split_copy
 from .splits import Splits
 
@@ -56,7 +64,8 @@ def weld(obj: Any) -> None:
     modifier.merge_threshold = WELD_DISTANCE
     modifier.vertex_group = GROUP
     modifier.show_expanded = False
-    above = max(obj.modifiers.find(name) for name in (MODIFIER, ALEMBIC_MODIFIER))
+    # Results are read by number of vertex, which welding changes.
+    above = max(obj.modifiers.find(name) for name in (MODIFIER, ALEMBIC_MODIFIER, RESULTS_MODIFIER))
     obj.modifiers.move(obj.modifiers.find(WELD_MODIFIER), above + 1)
 
 

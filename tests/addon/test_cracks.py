@@ -294,7 +294,7 @@ def test_stopped_and_resumed(dome, breaking, stop_at):
         setattr(dome.thin_shell, f"keep_{name}", True)
     bake()
     expected = {p.name: p.read_bytes() for p in cache_folder().iterdir() if p.suffix in (".pc2", ".field")}
-    assert sorted(expected) == ["Dome.pc2", "Dome.strain.field", "Dome.velocity.field"]
+    assert {"Dome.pc2", "Dome.strain.field", "Dome.velocity.field"} <= set(expected)
     bpy.ops.thin_shell.delete_bake()
     job = Job(Order(bpy.context.scene.name, ("Dome",), 6))
     for report in job.run():
@@ -310,7 +310,7 @@ def test_stopped_and_resumed(dome, breaking, stop_at):
     assert len(obj.data.vertices) == core.plans[0].total
     assert {p.name: p.read_bytes() for p in cache_folder().iterdir() if p.suffix in (".pc2", ".field")} == expected
     assert not (cache_folder() / "Dome.spool").exists()
-    assert len(bpy.data.meshes) == 2
+    assert [m.name for m in bpy.data.meshes if m.name.startswith("Dome ")].count("Dome cracked") == 1
 
 
 def test_copies_sit_on_each_other_to_the_bit_until_they_part(dome, breaking):
@@ -333,16 +333,18 @@ def test_results_grow_with_the_cracks(dome, breaking):
         setattr(dome.thin_shell, f"keep_{name}", True)
     bake()
     bpy.context.scene.frame_set(3)
-    for name in ("strain", "velocity", "contact", "damage"):
-        assert bpy.ops.thin_shell.result_attribute(result=name) == {"FINISHED"}
-    assert values_of(dome.data.attributes["thin_shell_strain"]) == pytest.approx(0.5)
-    assert values_of(dome.data.attributes["velocity"]) == pytest.approx(2.0)
-    contact = values_of(dome.data.attributes["thin_shell_contact"]).ravel()
+    found = dome.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    assert len(found.vertices) == plan.alive(2)
+    assert values_of(found.attributes["thin_shell_strain"]) == pytest.approx(0.5)
+    dome.thin_shell.weld_seams = False
+    found = dome.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    contact = values_of(found.attributes["thin_shell_contact"]).ravel()
     assert np.array_equal(contact, plan.ancestors(2))
+    dome.thin_shell.weld_seams = True
+    assert [m.name for m in dome.modifiers] == ["Thin Shell", "Thin Shell Results", WELD_MODIFIER]
     dome.thin_shell.show_result = "damage"
     positions, faces, colours = overlay.coloured(dome, 6)
     assert len(positions) == len(colours) == plan.total and faces.max() == plan.total - 1
-    # Results written as attributes are ours, no edit of the artist's.
     assert cracks.take_off(dome) == ""
 
 
