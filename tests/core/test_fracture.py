@@ -1,5 +1,7 @@
 """Breaking sheets: what breaks, what is kept across a split, and how a run goes on."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -57,7 +59,7 @@ def test_a_split_keeps_mass_and_momentum_and_gains_no_energy(bending, membrane):
 
 @pytest.mark.parametrize("integrator", ["implicit_euler", "newmark", "explicit"])
 def test_an_isolated_sheet_keeps_its_momenta_while_it_breaks(integrator):
-    shell = plate()
+    shell = plate(80)
     rng = np.random.default_rng(2)
     shell.velocities[:] = 0.3 * rng.normal(size=shell.start.shape)
     shell.velocities[:, 2] += 20.0 * np.cos(5 * shell.start[:, 0]) * np.cos(4 * shell.start[:, 1])
@@ -102,12 +104,12 @@ def test_frames_say_where_vertices_come_from():
 def test_a_broken_sheet_resumes_with_identical_bytes(substeps):
     def scene():
         law = sc.Plasticity(1.0, hardening=0.1, yield_stretch=0.01)
-        shell = plate(200, plasticity=law, damping=sc.Damping(stiffness=1e-4))
+        shell = plate(110, plasticity=law, damping=sc.Damping(stiffness=1e-4))
         shell.pin([0, 1])
         shell.load([5, 6], (0.0, 0.0, -1.0))
         other = sc.Shell(*grid(3, 3, 0.3, 0.3), MATERIAL, start=grid(3, 3, 0.3, 0.3)[0] + np.array([0.3, 0.3, 0.4]))
         whole = thrown(shell)
-        tie = sc.Attach(shell, [20, 21], other, [0, 1])
+        tie = sc.Attach(shell, [50, 51], other, [0, 1])
         return sc.Scene([shell, other], colliders=whole.colliders, attachments=[tie])
 
     whole = list(sc.simulate(scene(), 10, fps=96, substeps=substeps))
@@ -143,7 +145,7 @@ def test_pins_loads_and_ties_pass_on_to_the_copies():
     source = cracks.source
     now, then = ahead.dead_force(0.0), system.dead_force(0.0)
     for vertex in range(system.visible):
-        own = source == (vertex if vertex < 15 else vertex)
+        own = source == vertex
         assert now[own].sum(axis=0) == pytest.approx(then[vertex], abs=1e-12)
     copies = np.flatnonzero(source == 2)
     assert len(copies) == 2
@@ -186,7 +188,7 @@ def test_seams_open_at_their_time():
     points, faces = grid(6, 2, 0.6, 0.2)
     shell = sc.Shell(points, faces, MATERIAL)
     middle = np.flatnonzero(np.abs(points[:, 0] - 0.3) < 1e-9)
-    pairs = [(int(a), int(b)) for a, b in zip(middle[:-1], middle[1:], strict=True)]
+    pairs = [(int(a), int(b)) for a, b in pairwise(middle)]
     shell.seam(pairs, np.array([0.1, 0.2]))
     shell.pin(np.flatnonzero(points[:, 0] < 1e-9))
     frames = list(sc.simulate(sc.Scene([shell]), 12, fps=24))
@@ -228,12 +230,12 @@ def test_stretch_breaks_what_is_pulled_across():
 
 def test_closed_and_curved_shells_break_too():
     points, faces = icosphere(2, 0.1)
-    shell = sc.Shell(points, faces, MATERIAL, pressure=2e4, fracture=sc.Fracture(np.inf, stretch=5e-4))
+    shell = sc.Shell(points, faces, MATERIAL, pressure=2e4, fracture=sc.Fracture(np.inf, stretch=1e-4))
     frame = list(sc.simulate(sc.Scene([shell], gravity=(0, 0, 0)), 4, fps=200))[-1]
     assert frame.stats["copies"] > 0 and np.isfinite(frame.positions).all()
     points, faces = cylinder(16, 8, 0.1, 0.3)
     tube = sc.Shell(
-        points, faces, MATERIAL, fracture=sc.Fracture(2.0), velocities=np.tile([0, 0, -8.0], (len(points), 1))
+        points, faces, MATERIAL, fracture=sc.Fracture(0.3), velocities=np.tile([0, 0, -8.0], (len(points), 1))
     )
     scene = sc.Scene([tube], colliders=[sc.Plane((0, 0, -0.02), (0, 0.3, 1))])
     frame = list(sc.simulate(scene, 8, fps=200))[-1]
@@ -245,7 +247,7 @@ def test_copies_in_exact_contact_start_together_and_part():
     material = sc.Material.solid(young=1e6, poisson=0.2, thickness=2e-3, density=500)
     shell = sc.Shell(points, faces, material)
     middle = np.flatnonzero(np.abs(points[:, 0] - 0.15) < 1e-9)
-    shell.seam([(int(a), int(b)) for a, b in zip(middle[:-1], middle[1:], strict=True)], 0.03)
+    shell.seam([(int(a), int(b)) for a, b in pairwise(middle)], 0.05)
     shell.pin(np.flatnonzero(points[:, 0] < 1e-9))
     shell.pin(np.flatnonzero(points[:, 0] > 0.3 - 1e-9), lambda t: points[points[:, 0] > 0.3 - 1e-9] + [0.1 * t, 0, 0])
     scene = sc.Scene([shell], contact="exact")
@@ -266,7 +268,7 @@ def test_bad_fracture_is_refused():
         sc.Fracture(-1.0)
     with pytest.raises(sc.ShellError, match="stretch"):
         sc.Fracture(1.0, stretch=(0.1, 0.0))
-    with pytest.raises(sc.ShellError, match="toughness.*vertices 1"):
+    with pytest.raises(sc.ShellError, match=r"toughness.*vertices 1"):
         sc.Fracture(1.0, toughness=np.array([1.0, -1.0]))
     with pytest.raises(sc.ShellError, match="fracture toughness must be one number or 19"):
         sc.Shell(*mesh, MATERIAL, fracture=sc.Fracture(1.0, toughness=np.ones(4)))
