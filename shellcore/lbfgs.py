@@ -27,7 +27,7 @@ class Memory:
     def __init__(self, vertex_count: int) -> None:
         self._size = 3 * vertex_count
         self._pieces = -(-self._size // WIDTH)
-        self._steps = self._changes = np.zeros((0, 0))
+        self._steps = self._changes = self._s = self._y = np.zeros((0, 0))
         self._vector = np.zeros(0)
         # sᵢ·yⱼ, for pairs i no newer than j.
         self._products = np.zeros((HISTORY, HISTORY))
@@ -39,10 +39,9 @@ class Memory:
         if len(self._steps) == 0:
             self._steps, self._changes = (np.zeros((HISTORY, self._pieces * WIDTH)) for _ in range(2))
             self._vector = np.zeros(self._pieces * WIDTH)
-            self._in_pieces = {
-                id(rows): rows.reshape(HISTORY, self._pieces, WIDTH).transpose(1, 0, 2)
-                for rows in (self._steps, self._changes)
-            }
+            self._s, self._y = (
+                rows.reshape(HISTORY, self._pieces, WIDTH).transpose(1, 0, 2) for rows in (self._steps, self._changes)
+            )
 
     def add(self, s: Floats, y: Floats) -> None:
         """Remember a pair, (n, 3) each, unless its curvature is not positive."""
@@ -53,7 +52,7 @@ class Memory:
         self._rows = [kept for kept in self._rows if kept != row] + [row]
         self._steps[row, : self._size] = _flat(s)
         self._changes[row, : self._size] = _flat(y)
-        self._products[:, row] = self._all(self._steps, self._changes[row])
+        self._products[:, row] = self._all(self._s, self._changes[row])
 
     def direction(self, gradient: Floats, precondition: Callable[[Floats], Floats]) -> Floats:
         """H⁻¹ gradient, (n, 3): the two-loop recursion about the preconditioner."""
@@ -63,20 +62,20 @@ class Memory:
         weight = [0.0] * HISTORY
         q = self._vector
         q[: self._size] = _flat(gradient)
-        along = self._all(self._steps, q).tolist()
+        along = self._all(self._s, q).tolist()
         for place in reversed(range(len(self._rows))):
             i = self._rows[place]
             known = sum(weight[j] * products[i][j] for j in self._rows[place + 1 :])
             weight[i] = (along[i] - known) / products[i][i]
-        q -= self._sum(weight, self._changes)
+        q -= self._sum(weight, self._y)
         z = precondition(self._field(q))
         q[: self._size] = _flat(z)
-        along = self._all(self._changes, q).tolist()
+        along = self._all(self._y, q).tolist()
         share = [0.0] * HISTORY
         for place, i in enumerate(self._rows):
             known = sum(share[j] * products[j][i] for j in self._rows[:place])
             share[i] = weight[i] - (along[i] + known) / products[i][i]
-        q += self._sum(share, self._steps)
+        q += self._sum(share, self._s)
         return by_columns(self._field(q).copy(order="K"))
 
     def clear(self) -> None:
@@ -107,19 +106,18 @@ class Memory:
             memory._changes[row, : memory._size] = _flat(changes[row])
             memory._rows.append(row)
         for row in memory._rows:
-            memory._products[:, row] = memory._all(memory._steps, memory._changes[row])
+            memory._products[:, row] = memory._all(memory._s, memory._changes[row])
         return memory
 
-    def _all(self, rows: Floats, vector: Floats) -> Floats:
+    def _all(self, pieces: Floats, vector: Floats) -> Floats:
         """Products of every row with a vector, (HISTORY,)."""
-        products: Floats = np.matmul(self._in_pieces[id(rows)], vector.reshape(self._pieces, WIDTH, 1))[:, :, 0].sum(
-            axis=0
-        )
+        parts = np.matmul(pieces, vector.reshape(self._pieces, WIDTH, 1))
+        products: Floats = parts[:, :, 0].sum(axis=0)
         return products
 
-    def _sum(self, weights: list[float], rows: Floats) -> Floats:
+    def _sum(self, weights: list[float], pieces: Floats) -> Floats:
         """∑ weight × row."""
-        total: Floats = np.matmul(np.array(weights), self._in_pieces[id(rows)]).ravel()
+        total: Floats = np.matmul(np.array(weights), pieces).ravel()
         return total
 
     def _field(self, vector: Floats) -> Floats:
