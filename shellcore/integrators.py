@@ -169,7 +169,7 @@ class Integrator:
         self._matrix: Sparse = None
         self._factor_key: tuple[float, int] | None = None
         self._quadratic: tuple[Sparse, float] = (None, 0.0)
-        self._quadratic_key: tuple[float, int] | None = None
+        self._quadratic_parts: tuple[Floats, list[Sparse]] = (np.zeros(0), [])
         self.refresh = True
         """Whether the next step may factor what has changed since the last factorisation; set at the start of a frame.
         Within one, rest angles that move are left to the solver: the factor only preconditions."""
@@ -248,13 +248,14 @@ class Integrator:
         pull = -force
         for energy, _ in quadratic:
             pull += energy.gradient(centre)
-        key = (float(inertia[0]), self.system.version)
-        if self._quadratic_key != key:
+        known_inertia, known = self._quadratic_parts
+        same = len(known) == len(quadratic) and all(a is b for a, (_, b) in zip(known, quadratic, strict=True))
+        if not same or not np.array_equal(known_inertia, inertia):
             total: Sparse = csr_matrix(diags(inertia))
             for _, matrix in quadratic:
                 total = total + matrix
             self._quadratic = total.tocsr(), sum(float(abs(matrix).sum()) for _, matrix in quadratic)
-            self._quadratic_key = key
+            self._quadratic_parts = inertia, [matrix for _, matrix in quadratic]
         return Parabola(*self._quadratic, centre, by_columns(pull)), [e for e, matrix in parts if matrix is None]
 
     def _guess(self, state: State, flight: Floats, h: float) -> Floats:
@@ -293,10 +294,10 @@ class Integrator:
     ) -> CoordinateFactor:
         key, known = (h, self.system.version), self._factor_key
         if self._factor is None or known is None or known[0] != h or (self.refresh and known != key):
-            matrix: Sparse = self.system.stiffness(terms, membrane, bending=False) + diags(inertia)
+            matrix: Sparse = self.system.stiffness(terms, membrane) + diags(inertia)
             for energy in damping:
                 matrix = matrix + energy.stiffness()
-            whole: Sparse = matrix + self.system.stiffness(None, membrane=False) if bending else matrix
+            whole: Sparse = matrix + self.system.bending_stiffness(terms) if bending else matrix
             if (whole.diagonal() > (1.0 + FAINT_BENDING) * matrix.diagonal()).any():
                 matrix = whole
             self._matrix = matrix

@@ -383,19 +383,20 @@ class System:
                 self.version += 1
         self.stretch_scales = [float(scale) for scale in scales]
 
-    def stiffness(self, terms: StepTerms | None, membrane: bool = True, bending: bool = True) -> Sparse:
-        """Constant (n, n) matrix of the chosen energies and of those of a step."""
+    def stiffness(self, terms: StepTerms, membrane: bool = True) -> Sparse:
+        """Constant (n, n) matrix of all energies of a step but bending."""
         total = csr_matrix((self.vertex_count, self.vertex_count))
-        if membrane:
-            for energy in (e for group in self.membranes for e in group):
-                part = energy.stiffness()
-                total = total if part is None else total + part
-        if bending:
-            for bend in terms.bendings:
-                total = total + bend.stiffness()
-        for energy in terms.energies if terms is not None else ():
+        membranes = [energy for group in self.membranes for energy in group] if membrane else []
+        for energy in membranes + terms.energies:
             part = energy.stiffness()
             total = total if part is None else total + part
+        return total
+
+    def bending_stiffness(self, terms: StepTerms) -> Sparse:
+        """Constant (n, n) matrix of bending in a step."""
+        total = csr_matrix((self.vertex_count, self.vertex_count))
+        for bend in terms.bendings:
+            total = total + bend.stiffness()
         return total
 
     def admissible(self, x: Floats, trial: Floats) -> bool:
