@@ -256,7 +256,8 @@ class Integrator:
                 total = total + matrix
             self._quadratic = total.tocsr(), sum(float(abs(matrix).sum()) for _, matrix in quadratic)
             self._quadratic_parts = inertia, [matrix for _, matrix in quadratic]
-        return Parabola(*self._quadratic, centre, by_columns(pull)), [e for e, matrix in parts if matrix is None]
+        parabola = Parabola(*self._quadratic, inertia, self.system.anchors, centre, by_columns(pull))
+        return parabola, [energy for energy, matrix in parts if matrix is None]
 
     def _guess(self, state: State, flight: Floats, h: float) -> Floats:
         """Where the search starts: midway between free flight and going on with the last acceleration.

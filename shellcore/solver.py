@@ -32,6 +32,8 @@ ROUND_OFF = 1e-13
 # after this many more of them in a row are below the tolerance, or at once when one is far below.
 PATIENCE = 4
 SURE = 1e-3
+# Steps shorter than this share of the solve's longest teach the round-off of gradients, not their change.
+NOISE = 1e-9
 # Iterations over which a solve's progress is judged by the energy they gained.
 WINDOW = 5
 # A step that takes longer than this many iterations is let go at a few times the tolerance.
@@ -124,6 +126,7 @@ def quasi_newton(
     if not np.isfinite(value):
         return Solution(x, False, np.inf, counts, "the energy at the start of the step is not finite")
     change = np.inf
+    longest = 0.0
     below = 0
     values = [value]
     while counts.iterations < most:
@@ -149,7 +152,9 @@ def quasi_newton(
         if found is None:
             return _stalled(potential, x, value, slope, change, counts)
         trial, value, trial_gradient = found
-        memory.add(trial - x, trial_gradient - gradient)
+        longest = max(longest, change)
+        if change > NOISE * longest:
+            memory.add(trial - x, trial_gradient - gradient)
         x, gradient = trial, trial_gradient
         values.append(value)
         counts.iterations += 1

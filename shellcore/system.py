@@ -102,6 +102,10 @@ class System:
             bounds[i] = self.unknowns(i)
         self.parts = [(part, bool(self.free[part].all())) for part in bounds]
         """Unknowns of each shell, and whether nothing holds them exactly."""
+        self.anchors = np.zeros(n if len(shells) > 1 else 1, dtype=np.int64)
+        """A vertex of the shell that each unknown belongs to, (n,), or one for all."""
+        for part in bounds if len(shells) > 1 else []:
+            self.anchors[part] = np.arange(n)[part][0]
         joined = bool(scene.attachments) or scene.exact_contact
         self.bodies = [(slice(0, n), bool(self.free.all()))] if joined else self.parts
         """The same for what moves on its own: shells that are tied or may touch exchange momentum."""

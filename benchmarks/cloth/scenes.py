@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SIDE, FRAMES = 2.0, 24
 CASES = ("pinned", "flag", "drape", "self-contact")
 KINDS = ("regular", "irregular")
-# Presses 3 Pa on a wall: our air then blows at 2.2 m/s. More would stretch this material by over 0.1%, whoever solves it.
+# Presses 3 Pa on a wall: our air then blows at 2.2 m/s. More stretches this material by over 0.1%, whoever solves it.
 WIND_STRENGTH = 150.0
 BALL = 0.5
 

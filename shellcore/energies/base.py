@@ -35,7 +35,8 @@ class Energy(ABC):
         return 0.0
 
     def quadratic(self) -> Sparse | None:
-        """The (n, n) matrix Q of an energy that is ½ xᵀQx and a constant, alike in x, y and z; None if it is not."""
+        """The (n, n) matrix Q of an energy that is ½ xᵀQx and a constant, alike in x, y and z, and blind to the
+        translation of any shell; None if it is not."""
         return None
 
     def stiffness(self) -> Sparse | None:
