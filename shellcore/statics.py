@@ -23,12 +23,14 @@ from scipy.sparse import csc_matrix, diags
 
 from .assembly import Hessian
 from .energies.base import Energy
+from .energies.drag import NormalDrag
 from .energies.pressure import Pressure
 from .errors import ShellError, StepFailed, listed
 from .linalg import Factor
 from .mixed import MixedStress
 from .scene import Scene, as_scene
 from .solver import ROUND_OFF
+from .subdivision.on_surface import acting
 from .system import System
 from .types import Floats, Sparse
 
@@ -64,11 +66,11 @@ class _Static:
         self.lagged = wind is not None or bool(system.scene.forces)
         if wind is not None:
             self.force = system.dead_force(t)
-            normals = system.area_normals(x)
-            self.force += wind.force(t, x, still, normals)
-            for source in system.scene.forces:
-                self.force += source.force(t, x, still, normals)
-            lasting = [e for e in lasting if type(e).__name__ != "NormalDrag"]
+            points = system.on_surface(x)
+            normals, speeds = system.area_normals(points), np.zeros_like(points)
+            pushed = wind.force(t, points, speeds, normals) + system.pushed(t, points, speeds, normals)
+            self.force += pushed if system.surface is None else system.surface.carry(pushed)
+            lasting = [e for e in lasting if not isinstance(acting(e), NormalDrag)]
         self.energies: list[Energy] = lasting + system.elastic()
         self.lagged |= any(not pressure.closed for _, pressure in system.pressures)
         self.lagged |= system.contact.exists
@@ -89,7 +91,7 @@ class _Static:
         load = self.force.copy()
         bearing = np.zeros_like(x)
         for energy in self.energies:
-            if isinstance(energy, Pressure):
+            if isinstance(acting(energy), Pressure):
                 load -= energy.gradient(x)
             else:
                 bearing += energy.gradient(x)
