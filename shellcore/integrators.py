@@ -166,6 +166,12 @@ class Integrator:
         Within one, rest angles that move are left to the solver: the factor only preconditions."""
         self.factorisations = 0
 
+    def go_on_with(self, system: System) -> None:
+        """Take up the system after a cut, with a matrix of its own."""
+        if system is not self.system:
+            self.system = system
+            self._factor, self._factor_key = None, None
+
     @property
     def explicit(self) -> bool:
         """Whether a step needs no solve."""
