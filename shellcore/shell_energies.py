@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -78,12 +78,19 @@ class ShellEnergies:
     strains: Fem | FaceStrains
     """Measures strain and stress of the faces."""
     bending: Bending
-    viscosities: list[StrainViscosity | AngleViscosity | KelvinVoigt] = field(default_factory=list)
+    viscosities: list[StrainViscosity | AngleViscosity] = field(default_factory=list)
+    whole_viscosity: KelvinVoigt | None = None
+    """Of a subdivision shell: it changes the energy of bending for a step."""
     angle_damper: AngleViscosity | None = None
     """The viscosity that must know of moving rest angles."""
     pressure: Pressure | None = None
     guard: StretchGuard | None = None
     """Set where the energy could run away under stretch."""
+
+    def bending_of_step(self, x: Floats, h: float) -> Bending:
+        """Bending in a step of h [s] that starts at x."""
+        whole = self.whole_viscosity
+        return self.bending if whole is None else replace(self.bending, energy=whole.begin_step(x, h))
 
     def stiffen(self, factor: float) -> None:
         """Multiply the stiffness of the membrane, and of what measures its stress."""
@@ -173,7 +180,7 @@ def subdivision_energies(
     parts = ShellEnergies([], FaceStrains(energy), Bending(energy, hinges, None, has_membrane=True))
     rate = shell.damping.stiffness + shell.damping.viscosity
     if rate > 0.0:
-        parts.viscosities.append(KelvinVoigt(energy, rate))
+        parts.whole_viscosity = KelvinVoigt(energy, rate)
     if shell.pressure is not None:
         parts.pressure = Pressure(shell.faces + at, shell.mesh.closed, vertex_count)
     return parts

@@ -33,11 +33,13 @@ from .vectors import by_columns
 
 @dataclass
 class StepTerms:
-    """What acts during one step: soft energies, dead forces [N] (n, 3), and where held components go (n, 3)."""
+    """What acts during one step: soft energies, dead forces [N] (n, 3), where held components go (n, 3), and the
+    bending of each shell (of subdivision shells with their viscosity in it)."""
 
     energies: list[Energy]
     force: Floats
     targets: Floats
+    bendings: list[Bending]
 
 
 class System:
@@ -232,7 +234,7 @@ class System:
             self.contact.begin_step(t, h, x, v, targets, self.scene.gravity)
             energies.append(self.contact)
         force, drag = self._forces(t, h, x, v)
-        return StepTerms(energies + drag, force, targets)
+        return StepTerms(energies + drag, force, targets, [part.bending_of_step(x, h) for part in self.energies_of])
 
     def stiffness_changes(self, t: float, h: float) -> bool:
         """Whether the step from t over h [s] changes the constant matrix: rest angles that move, ties that open."""
@@ -389,7 +391,7 @@ class System:
                 part = energy.stiffness()
                 total = total if part is None else total + part
         if bending:
-            for bend in self.bendings:
+            for bend in terms.bendings:
                 total = total + bend.stiffness()
         for energy in terms.energies:
             part = energy.stiffness()
