@@ -58,7 +58,7 @@ class Live:
         objects = self._objects()
         with inputs_visible(objects):
             self._simulation = build(scene, objects)
-        options = solver_options(objects[0], self._simulation)
+        options = solver_options(objects[0])
         options["iterations"] = objects[0].thin_shell.live_iterations
         self._steps = sc.progress(self._simulation.scene, frames=10**6, fps=frames_per_second(scene), **options)
         for obj, link in zip(objects, self._simulation.links, strict=True):

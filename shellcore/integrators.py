@@ -165,6 +165,9 @@ class Integrator:
         self._factor: CoordinateFactor | None = None
         self._matrix: Sparse = None
         self._factor_key: tuple[float, int] | None = None
+        self.refresh = True
+        """Whether the next step may factor what has changed since the last factorisation; set at the start of a frame.
+        Within one, rest angles that move are left to the solver: the factor only preconditions."""
         self.factorisations = 0
 
     @property
@@ -174,8 +177,11 @@ class Integrator:
 
     def needs_factor(self, t: float, h: float) -> bool:
         """Whether the step from t over h [s] factors a new matrix."""
-        known = self._factor_key == (h, self.system.version) and not self.system.stiffness_changes(t, h)
-        return not (self.explicit or known)
+        if self.explicit:
+            return False
+        if self._factor_key is None or self._factor_key[0] != h:
+            return True
+        return self.refresh and (self._factor_key[1] != self.system.version or self.system.stiffness_changes(t, h))
 
     def begin(self, state: State, h: float, extrapolate: bool = False) -> tuple[StepPotential, Floats]:
         """Potential of the step from `state` over h [s], and where to start the search (see `_guess`)."""
@@ -254,8 +260,8 @@ class Integrator:
     def _factored(
         self, terms: StepTerms, inertia: Floats, damping: list[Energy], membrane: bool, bending: bool, h: float
     ) -> CoordinateFactor:
-        key = (h, self.system.version)
-        if self._factor is None or self._factor_key != key:
+        key, known = (h, self.system.version), self._factor_key
+        if self._factor is None or known is None or known[0] != h or (self.refresh and known != key):
             matrix: Sparse = self.system.stiffness(terms, membrane, bending) + diags(inertia)
             for energy in damping:
                 matrix = matrix + energy.stiffness()
@@ -263,6 +269,7 @@ class Integrator:
             self._factor = CoordinateFactor(matrix, self.system.free)
             self._factor_key = key
             self.factorisations += 1
+        self.refresh = False
         return self._factor
 
     def finish(self, state: State, x: Floats, h: float) -> State:

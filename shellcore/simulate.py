@@ -137,6 +137,8 @@ class _Run:
         for index in range(first + 1, first + count + 1):
             self._reset_stats()
             began = time.perf_counter()
+            self.integrator.refresh = True
+            self.system.follow_loads(index / fps, state.x, state.v)
             for substep in range(done, substeps):
                 # Times are multiples of the step, not sums of it: no drift over a long run.
                 due = (index - 1) / fps + (substep + 1) * h
@@ -171,8 +173,9 @@ class _Run:
                 raise StepFailed(
                     f"the explicit step at {state.time:.6g} s overflowed: use more substeps or an implicit integrator",
                     time=state.time,
-                    state=_saved(state),
+                    state=self._saved(state),
                 )
+            self.stats["dissipated"] += self.system.end_step(ahead.x, h)
             yield ahead
             yield Progress("step", ahead.time, index)
             return
@@ -185,6 +188,7 @@ class _Run:
             contact.report["unsettled"] += not solution.converged
             ahead = self.integrator.finish(state, solution.x, h)
             ahead.memory = memory.arrays()
+            self.stats["dissipated"] += self.system.end_step(ahead.x, h)
             self.stats["steps"] += 1
             self.stats["change"] = max(self.stats["change"], solution.change)
             yield ahead
@@ -193,7 +197,7 @@ class _Run:
             raise StepFailed(
                 f"the step at {state.time:.6g} s did not converge even at {h:.3g} s: {solution.why}",
                 time=state.time,
-                state=_saved(state),
+                state=self._saved(state),
             )
         self.stats["halvings"] += 1
         state.memory = State(0.0, state.x, state.v, state.a).memory
@@ -291,10 +295,22 @@ class _Run:
         self.stats = dict.fromkeys(("steps", "halvings", "iterations", "gradients", "products", "factorisations"), 0)
         self.stats |= {
             "change": 0.0,
+            "dissipated": 0.0,
             "solver": "explicit" if self.integrator.explicit else "",
             "tolerance": self.tolerance,
         }
         self.system.contact.new_report()
+
+    def _saved(self, state: State) -> dict[str, Any]:
+        return self.system.kept() | {
+            "time": state.time,
+            "positions": state.x.copy(),
+            "velocities": state.v.copy(),
+            "accelerations": state.a.copy(),
+            "memory_steps": state.memory[0].copy(),
+            "memory_changes": state.memory[1].copy(),
+            "stretch_scales": np.array(self.system.stretch_scales),
+        }
 
     def _frame(self, state: State) -> Frame:
         n = self.system.visible
@@ -309,7 +325,7 @@ class _Run:
             source=np.arange(n),
             parent=np.arange(n),
             birth=np.full(n, -np.inf),
-            state=_saved(state),
+            state=self._saved(state),
             fields=Fields(self.system, state.x),
             hidden=[np.array(positions[a:b], order="C") for a, b in pairwise(self.system.hidden_offsets)],
             stats=self.stats
@@ -319,17 +335,6 @@ class _Run:
             }
             | self.system.contact.summary(state.x),
         )
-
-
-def _saved(state: State) -> dict[str, Any]:
-    return {
-        "time": state.time,
-        "positions": state.x.copy(),
-        "velocities": state.v.copy(),
-        "accelerations": state.a.copy(),
-        "memory_steps": state.memory[0].copy(),
-        "memory_changes": state.memory[1].copy(),
-    }
 
 
 def _restored(saved: dict[str, Any], system: System) -> State:
@@ -343,5 +348,11 @@ def _restored(saved: dict[str, Any], system: System) -> State:
         if array.shape != shape or not np.isfinite(array).all():
             raise ShellError(f"resume: {name} must be finite with shape {shape}; is it a state of this scene?")
         arrays.append(array)
+    system.restore(saved)
+    if "stretch_scales" in saved:
+        scales = np.atleast_1d(np.asarray(saved["stretch_scales"], dtype=np.float64))
+        if scales.shape != (len(system.scene.shells),) or not ((scales > 0) & (scales <= 1)).all():
+            raise ShellError("resume: stretch_scales must be one number per shell above 0 and at most 1")
+        system.set_stretch_scales(scales.tolist())
     memory = tuple(np.array(saved.get(name, np.zeros((0, 0, 3)))) for name in ("memory_steps", "memory_changes"))
     return State(moment, arrays[0], arrays[1], arrays[2], (memory[0], memory[1]))

@@ -62,7 +62,6 @@ CHECKS = (
 IN_BLENDER = ("tests/addon", "tests/real", "tests/scenes")
 
 ADDON_TYPES = (("tools/addon_types.py",),)
-BARE_ZIP = (("tools/extension.py", "--without-wheels"),)
 IN_BPY = ("tools/in_blender.py",)
 
 # Suites inside Blender run in one process each: a worker that bpy crashes at its exit would look like a failed test.
@@ -76,7 +75,7 @@ SUITES = (
     # The gallery's scenes at reduced size, in one Blender only: what they test is physics, not versions.
     Suite("sample scenes", BPY42, ("tests/scenes",), workers=1, runner=IN_BPY),
     # Skips itself where there is no such Blender.
-    Suite("a real Blender", BPY42, ("tests/real",), checks=BARE_ZIP, workers=1, runner=IN_BPY),
+    Suite("a real Blender", BPY42, ("tests/real",), workers=1, runner=IN_BPY),
 )
 
 

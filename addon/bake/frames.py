@@ -13,7 +13,7 @@ from ..errors import UserError
 from .store import Store, Target, face_to_vertex
 
 
-def solver_options(obj: Any, simulation: Simulation) -> dict[str, Any]:
+def solver_options(obj: Any) -> dict[str, Any]:
     """Keywords of `sc.progress` from the panel."""
     settings = obj.thin_shell
     return {
@@ -24,8 +24,7 @@ def solver_options(obj: Any, simulation: Simulation) -> dict[str, Any]:
         "jacobian": settings.jacobian,
         "solver": settings.solver,
         "iterations": settings.iterations or None,
-        # The cap goes by weight and wind; fields it does not know could stretch a softened sheet.
-        "strain_limit": 0.0 if simulation.scene.forces else settings.strain_limit / 100.0,
+        "strain_limit": settings.strain_limit / 100.0,
         "tolerance": settings.tolerance * 1e-3 or None,
     }
 

@@ -16,7 +16,7 @@ from .. import compat
 from ..bridge.build import Simulation, build
 from ..bridge.mesh import inputs_visible
 from ..bridge.units import frames_per_second
-from ..cache import pc2, playback, sidecar, state
+from ..cache import attributes, pc2, playback, sidecar, state
 from ..cache.files import CacheError
 from ..cache.paths import make_folder
 from ..errors import UserError
@@ -110,7 +110,7 @@ class Job:
         self.warnings += [str(w.message) for w in caught]
         fps = frames_per_second(scene)
         store = self._store(scene, objects, simulation, start, fps)
-        options = solver_options(objects[0], simulation)
+        options = solver_options(objects[0])
         try:
             solver_state, frame = self._open(objects, store, simulation, start, fps)
             del objects, scene
@@ -240,6 +240,7 @@ class Job:
             if self.complete and order.target == "ALEMBIC":
                 playback.play_alembic(obj, paths.alembic, start, self.done)
                 settings.baked_target = "ALEMBIC"
+            attributes.attach(obj, paths, sidecar.read(paths.sidecar))
             settings.baked, settings.baked_complete, settings.unlocked = True, self.complete, False
             settings.baked_start, settings.baked_samples = start, self.done - start + 1
             settings.baked_settings = fingerprint.of_settings(obj, bpy.data.scenes[order.scene])

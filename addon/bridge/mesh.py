@@ -124,6 +124,7 @@ def inputs_visible(objects: Sequence[Any]) -> Iterator[None]:
 
 MODIFIER = "Thin Shell"
 ALEMBIC_MODIFIER = "Thin Shell Alembic"
+RESULTS_MODIFIER = "Thin Shell Results"
 # Modifiers that carry a mesh along with something else: pins follow them, so they act before the shell.
 CARRIERS = {"ARMATURE", "HOOK", "LATTICE", "MESH_DEFORM", "SURFACE_DEFORM", "CURVE"}
 

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from .. import compat
-from ..bridge.mesh import ALEMBIC_MODIFIER, MODIFIER, input_modifiers, stack_place
+from ..bridge.mesh import ALEMBIC_MODIFIER, MODIFIER, RESULTS_MODIFIER, input_modifiers, stack_place
 from ..errors import UserError
 from . import pc2
 
@@ -50,6 +50,7 @@ def play_points(obj: Any, path: Path, start: int) -> None:
 
 def stop(obj: Any) -> None:
     """Take the result off the object; our modifier stays, idle, to keep its place in the stack."""
+    detach_results(obj)
     modifier = obj.modifiers.get(MODIFIER)
     if modifier is not None:
         modifier.show_viewport = modifier.show_render = False
@@ -63,6 +64,22 @@ def stop(obj: Any) -> None:
     if obj.thin_shell.baked_target == "SHAPE_KEYS" and obj.data.shape_keys is not None:
         obj.data.shape_keys.driver_remove("eval_time")
         obj.shape_key_clear()
+
+
+def detach_results(obj: Any) -> None:
+    """Take the attributes of kept results off the object, with what carries them where nobody else uses it."""
+    modifier = obj.modifiers.get(RESULTS_MODIFIER)
+    if modifier is None:
+        return
+    tree = getattr(modifier, "node_group", None)
+    obj.modifiers.remove(modifier)
+    if tree is None or tree.users > 0:
+        return
+    objects = [n.inputs["Object"].default_value for n in tree.nodes if n.bl_idname == "GeometryNodeObjectInfo"]
+    bpy.data.node_groups.remove(tree)
+    for carrier in objects:
+        if carrier is not None and carrier.users == 0:
+            bpy.data.batch_remove([carrier, carrier.data])
 
 
 def check_shape_keys(obj: Any) -> None:

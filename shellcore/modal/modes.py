@@ -17,8 +17,9 @@ from scipy.sparse import csr_matrix, diags
 from ..assembly import Hessian
 from ..errors import ShellError, listed
 from ..linalg import lowest_eigenpairs
+from ..pins import Pin
 from ..scene import Scene
-from ..shell import Pin, Shell
+from ..shell import Shell
 from ..system import System
 from ..types import Bools, Floats, Sparse
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..errors import ShellError
 from ..forces import Force, Wind
-from ..shell import Pin, Shell
+from ..pins import Pin
+from ..shell import Shell
 from ..types import Floats, Ints
 from ..vectors import components, cross
 from .constraints import Constraints

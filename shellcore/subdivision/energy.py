@@ -55,6 +55,12 @@ class KirchhoffLove(Energy):
         total = self.membrane[0, 0] + self.membrane[1, 1]
         self._total_stiffness = float(points.areas @ total)
 
+    def stiffen(self, factor: float) -> None:
+        """Multiply the moduli of the membrane; bending stays."""
+        self.membrane = factor * self.membrane
+        self._total_stiffness *= factor
+        self._latest = None
+
     def _fields(self, x: Floats) -> tuple[Floats, Floats, Floats]:
         """f₁, f₂ (3, k), and h (3, 3, k)."""
         control = x if self.to_control is None else self.to_control.apply(x)
