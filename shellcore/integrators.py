@@ -50,10 +50,6 @@ class StepPotential:
     departure = 0.0
     """How far the last step's elastic forces took the sheet from free flight [m], root mean square: the scale that
     errors of this step are to be measured by."""
-
-    departure = 0.0
-    """How far the last step's elastic forces took the sheet from free flight [m], root mean square: the scale that
-    errors of this step are to be measured by."""
     start: Floats
     """Positions at the start of the step, (n, 3)."""
 
@@ -299,12 +295,17 @@ class Integrator:
             v = state.v + h * ((1.0 - self.gamma) * state.a + self.gamma * a)
         else:
             a = self.acceleration(state.time, state.x, state.v, h)
-            v = (state.v + h * a) / (1.0 + h * system.mass_damping / system.mass)[:, None]
-            x = state.x + h * v
+            v = h * a
+            v += state.v
+            if system.mass_damping.any():
+                v *= (1.0 / (1.0 + h * system.mass_damping / system.mass))[:, None]
+            x = h * v
+            x += state.x
         if not system.free.all():
-            x = np.where(system.free, x, system.targets(state.time + h, state.x))
-            v = np.where(system.free, v, (x - state.x) / h)
-            a = np.where(system.free, a, 0.0)
+            held = np.asfortranarray(~system.free)
+            np.copyto(x, system.targets(state.time + h, state.x), where=held)
+            np.copyto(v, (x - state.x) / h, where=held)
+            np.copyto(a, 0.0, where=held)
         if system.contact.exists:
             system.contact.begin_step(state.time, h, state.x, v, x, np.zeros(3))
             stopped = system.contact.follow(x, np.inf)[0]
@@ -319,6 +320,6 @@ class Integrator:
         for energy in terms.energies + system.elastic():
             force -= energy.gradient(x)
         if self.name == "newmark":
-            force = force - system.mass_damping[:, None] * v
-        accelerations: Floats = force / system.mass[:, None]
-        return accelerations
+            force -= system.mass_damping[:, None] * v
+        force *= (1.0 / system.mass)[:, None]
+        return force

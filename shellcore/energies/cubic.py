@@ -163,15 +163,14 @@ class Cubic(Energy):
         )
         self._ends = [np.ascontiguousarray(v) for v in (start, left, right)]
 
-    def _triples(self, x: Floats) -> tuple[float, Floats]:
-        """∑ k[e₀, e₁, e₂] and its gradient, (n, 3)."""
+    def _triples_by(self, x: Floats) -> Floats:
+        """Gradient of ∑ k[e₀, e₁, e₂], (n, 3)."""
         xt = components(x)
         a, b, c = (picked(xt, corner) for corner in self._corners)
         start, left, right = (picked(xt, vertices) for vertices in self._ends)
         gradient = applied(self._by_faces, cross(b - a, c - a).T)
         gradient += applied(self._by_hinges, cross(left - start, right - start).T)
-        # The sum is homogeneous of degree three and blind to translation: E = x·∇E/3 about any point.
-        return inner(x - x[self._anchor], gradient) / 3.0, gradient
+        return gradient
 
     @property
     def flat(self) -> bool:
@@ -182,10 +181,17 @@ class Cubic(Energy):
         value, gradient = self._form.value_and_gradient(x)
         value += self.constant
         if not self.flat:
-            triples, by_x = self._triples(x)
-            value += triples
+            by_x = self._triples_by(x)
+            # The sum is homogeneous of degree three and blind to translation: E = x·∇E/3 about any point.
+            value += inner(x - x[self._anchor], by_x) / 3.0
             gradient += by_x
         return value, gradient
+
+    def gradient(self, x: Floats) -> Floats:
+        gradient = self._form.gradient(x)
+        if not self.flat:
+            gradient += self._triples_by(x)
+        return gradient
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Exact: constant and linear part (CS, Appendix A); psd: the constant part alone (CC)."""

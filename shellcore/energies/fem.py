@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 
 from ..assembly import BlockPattern, Hessian, scalar_matrix
 from ..types import Floats, Ints, Sparse
-from ..vectors import applied, components, dot, inner
+from ..vectors import applied, components, dot, inner, products
 from .base import Energy, round_off_of_squares
 
 Moduli = tuple[Floats, Floats, Floats, Floats]
@@ -80,9 +80,7 @@ class Fem(Energy):
     def deformation(self, x: Floats) -> tuple[Floats, Floats]:
         """Images of the unit warp and weft vectors, components first, each (3, m)."""
         m = len(self.faces)
-        both = np.empty((3, 2 * m))
-        for i, component in enumerate(components(x)):
-            both[i] = self._to_gradients @ component
+        both = products(self._to_gradients, components(x))
         return both[:, :m], both[:, m:]
 
     def strain(self, x: Floats) -> tuple[Floats, Floats, Floats]:
