@@ -1,12 +1,12 @@
 """Flat beams and v-beams at three stiffnesses, clamped to a wall and let go.
 
-See: three pairs, bending stiffness × 10 from pair to pair. The softest flat strip hangs like a ribbon, the stiffest hardly
-droops; every v-beam stands above its flat neighbour of the same paper, most of all where the paper is soft.
+See: three pairs, bending stiffness × 10 from pair to pair. The softest flat strip hangs like a ribbon, the stiffest
+hardly droops; every v-beam stands above its flat neighbour of the same paper, most of all where the paper is soft.
 
-Differs: stiffness is given as rigidity, D = 0.5, 5 and 50 mN·m for strips of 0.3 m and 0.2 kg/m², so that the flat ones
-have the known drops of heavy cantilevers, Γ = qL³/D = 106, 10.6 and 1.06; the paper's 100, 1000, 10000 have no unit. Air
-drag and implicit Euler bring them to rest within two seconds. The softest v-beam buckles at its root, as a pulled-out tape
-measure does.
+Differs: stiffness is given as rigidity, D = 0.5, 5 and 50 mN·m for strips of 0.3 m and 0.2 kg/m², so that the flat
+ones have the known drops of heavy cantilevers, Γ = qL³/D = 106, 10.6 and 1.06; the paper's 100, 1000, 10000 have no
+unit. Air drag and implicit Euler bring them to rest within two seconds. The softest v-beam buckles at its root, as a
+pulled-out tape measure does.
 """
 
 from __future__ import annotations

@@ -70,6 +70,7 @@ def check(size: Size) -> Fact:
         numbers |= {f"{name}, most": most, f"{name}, mean": mean}
     return Fact(
         "stretch of edges: ours is smaller",
-        numbers["Thin Shell, most"] < 0.5 * numbers["Cloth, most"] and numbers["Thin Shell, mean"] < numbers["Cloth, mean"],
+        numbers["Thin Shell, most"] < 0.5 * numbers["Cloth, most"]
+        and numbers["Thin Shell, mean"] < numbers["Cloth, mean"],
         numbers,
     )

@@ -2,8 +2,8 @@
 
 See: the flat bag swells until it cannot grow, its edges draw in and pucker, for a film does not stretch.
 
-Differs: not from a paper. The volume is that of the "tea bag" problem: V = w³(h/πw − 0.142(1 − 10^(−h/w))) for an inextensible
-bag of w × h.
+Differs: not from a paper. The volume is that of the "tea bag" problem: V = w³(h/πw − 0.142(1 − 10^(−h/w))) for an
+inextensible bag of w × h.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ def bag(columns: int, rows: int) -> Shape:
     where = np.cumsum(~edge) - 1 + len(front)
     where[edge] = np.flatnonzero(edge)
     points = np.concatenate([front, back[~edge]])
-    return Shape(points, np.concatenate([top.faces, where[top.faces][:, ::-1]]), np.concatenate([top.uv, top.uv[~edge]]))
+    return Shape(
+        points, np.concatenate([top.faces, where[top.faces][:, ::-1]]), np.concatenate([top.uv, top.uv[~edge]])
+    )
 
 
 def build(size: Size) -> None:
     ob.frames(LAST)
     obj = ob.shell(
-        "Packet", bag(*size((12, 16), (22, 30))), (0, 0, 0.125), (np.radians(80), 0, 0), bending="quadratic",
+        "Packet", bag(*size((12, 16), (16, 22))), (0, 0, 0.125), (np.radians(80), 0, 0), bending="quadratic",
         rest_angles="flat", use_pressure=True, pressure=60.0, field_gravity=0.0, damping_mass=8.0,
         damping_stiffness=0.005, air_density=0.0, strain_limit=0.0, **ob.material(3000.0, 0.02, 0.08),
     )  # fmt: skip
@@ -56,4 +58,6 @@ def check(size: Size) -> Fact:
     volume = abs(np.einsum("ij,ij->", x[corners[:, 0]], np.cross(x[corners[:, 1]], x[corners[:, 2]]))) / 6
     ideal = WIDE**3 * (HIGH / (np.pi * WIDE) - 0.142 * (1 - 10 ** (-HIGH / WIDE)))
     share = float(volume / ideal)
-    return Fact("volume over that of an inextensible bag", 0.85 < share < 1.1, {"share": share, "litres": 1e3 * float(volume)})
+    return Fact(
+        "volume over that of an inextensible bag", 0.85 < share < 1.1, {"share": share, "litres": 1e3 * float(volume)}
+    )

@@ -2,8 +2,8 @@
 
 See: left the quadratic model (red), right the hinge (blue): the same folds at the four corners, the same hem.
 
-Differs: the paper does not print its numbers; here a sheet of 1.2 m, D = 0.6 mN·m, 0.15 kg/m². The sheet does not collide
-with itself.
+Differs: the paper does not print its numbers; here a sheet of 1.2 m, D = 0.6 mN·m, 0.15 kg/m². The sheet does not
+collide with itself.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 See: waves that run from the mast to the free end, of the same size and speed on both flags.
 
-Differs: the paper's wind is a constant field and its force goes with the normal part of the air's speed; here the drag goes with its
-square (drag coefficient 1, air of 1.225 kg/m³), and the wind blows a little across the flag to start the motion.
+Differs: the paper's wind is a constant field and its force goes with the normal part of the air's speed; here the drag
+goes with its square (drag coefficient 1, air of 1.225 kg/m³), and the wind blows a little across the flag to start the
+motion.
 """
 
 from __future__ import annotations
@@ -48,4 +49,6 @@ def check(size: Size) -> Fact:
     paths = {name: ob.motion(ob.bpy.data.objects[name]) for name in MODELS}
     swings = {f"swing, {name} [m]": swing(path) for name, path in paths.items()}
     one, other = swings.values()
-    return Fact("the free edge swings as far with either model", 0.6 < one / other < 1.67 and min(one, other) > 0.02, swings)
+    return Fact(
+        "the free edge swings as far with either model", 0.6 < one / other < 1.67 and min(one, other) > 0.02, swings
+    )

@@ -1,7 +1,7 @@
 """Four flags in one wind that differ only in the direction of their stiff threads.
 
-See: threads are drawn. Isotropic; stiff vertical threads: folds run upright; stiff horizontal threads: the flag stays straight along
-the wind and its free edge rolls; diagonal: folds slant.
+See: threads are drawn. Isotropic; stiff vertical threads: folds run upright; stiff horizontal threads: the flag stays
+straight along the wind and its free edge rolls; diagonal: folds slant.
 
 Differs: rigidity 30 : 1 between the axes.
 """

@@ -1,7 +1,7 @@
 """A flat beam taken by its tip: by position, by orientation, by both.
 
-See: three strips, clamped at the far end. The yellow ball drags the first one's tip up; the second one's tip is only turned; the third one's is put
-in place and turned.
+See: three strips, clamped at the far end. The yellow ball drags the first one's tip up; the second one's tip is only
+turned; the third one's is put in place and turned.
 
 Differs: handles are drawn as a ball and as three coloured rods.
 """
@@ -20,7 +20,7 @@ from .kit.modal import Puppet
 
 CARD = Card("Position and orientation handles", MODAL, "5")
 LENGTH, WIDTH, LAST, APART = 0.3, 0.06, 40, 0.14
-KINDS = {"position": (0.16, None), "orientation": (None, 1.1), "both": (0.09, -0.2)}
+KINDS = {"position": (0.16, None), "orientation": (None, 1.1), "both": (0.08, -0.2)}
 """How far the tip is lifted [m], how far it is turned [rad]."""
 
 
@@ -28,8 +28,8 @@ def build(size: Size) -> None:
     ob.frames(LAST, 30)
     for index, (name, (lift, turn)) in enumerate(KINDS.items()):
         obj = ob.shell(
-            name, sheet(LENGTH, WIDTH, *size((18, 3), (36, 6))), (0, APART * index, 0.2), bending="hinge", damping_mass=5.0,
-            field_gravity=0.0, **ob.material(3000.0, 8.0, 0.2),
+            name, sheet(LENGTH, WIDTH, *size((18, 3), (36, 6))), (0, APART * index, 0.2), bending="hinge",
+            damping_mass=5.0, field_gravity=0.0, **ob.material(3000.0, 8.0, 0.2),
         )  # fmt: skip
         studio.paint(obj, "blue", "cream")
         if lift is not None:

@@ -1,7 +1,8 @@
 """Modal warping: a flat beam under gravity by linear modes and by warped ones; flat and v-beams at three stiffnesses.
 
-See: the red strip is moved by linear modal analysis: its tip grows as it bends down. The blue one beside it has the same modes, warped: it
-keeps its length. Behind them three pairs of flat and v-beams, stiffer from left to right; the v-beams hardly move.
+See: the red strip is moved by linear modal analysis: its tip grows as it bends down. The blue one beside it has the
+same modes, warped: it keeps its length. Behind them three pairs of flat and v-beams, stiffer from left to right; the
+v-beams hardly move.
 
 Differs: two figures in one picture.
 """
@@ -32,7 +33,9 @@ def build(size: Size) -> None:
         row.append((f"{name} flat", strip, "cream", rigidity, 0.34 + 0.2 * index))
         row.append((f"{name} vee", vee(strip), "green", rigidity, 0.42 + 0.2 * index))
     for name, shape, tint, rigidity, at in row:
-        obj = ob.shell(name, shape, (0, at, 0.35), bending="hinge", damping_mass=3.0, **ob.material(3000.0, rigidity, 0.2))
+        obj = ob.shell(
+            name, shape, (0, at, 0.35), bending="hinge", damping_mass=3.0, **ob.material(3000.0, rigidity, 0.2)
+        )
         studio.paint(obj, tint, "paper")
 
 

@@ -1,13 +1,13 @@
 """The leaves of a plant, shaken by their pot.
 
-See: the pot jerks to the right and back and stands still. Leaves lag behind, overshoot and go on nodding; none of them grows.
+See: the pot jerks to the right and back and stands still. Leaves lag behind, overshoot and go on nodding; none of them
+grows.
 
 Differs: seven leaves of our own drawing; the pot is moved by keyframes.
 """
 
 from __future__ import annotations
 
-import bpy
 import numpy as np
 
 from .kit import objects as ob
@@ -33,7 +33,18 @@ def leaf(size: Size, long: float) -> Shape:
 
 def build(size: Size) -> None:
     ob.frames(LAST, FPS)
-    profile = np.array([(0.0, 0.0), (0.075, 0.0), (0.1, 0.15), (0.108, 0.15), (0.108, 0.165), (0.095, 0.165), (0.09, 0.14), (0.0, 0.14)])
+    profile = np.array(
+        [
+            (0.0, 0.0),
+            (0.075, 0.0),
+            (0.1, 0.15),
+            (0.108, 0.15),
+            (0.108, 0.165),
+            (0.095, 0.165),
+            (0.09, 0.14),
+            (0.0, 0.14),
+        ]
+    )
     profile[0, 0] = profile[-1, 0] = 1e-5
     pot = ob.mesh_object("Pot", revolved(profile, 48))
     studio.paint(pot, "red", rough=0.8, smooth=False)
@@ -47,7 +58,7 @@ def build(size: Size) -> None:
         obj = ob.shell(
             f"Leaf {index}", leaf(size, 0.30 - 0.012 * index), (0.008 * np.cos(turn), 0.008 * np.sin(turn), height),
             (0, -0.28 - 0.03 * index, turn), bending="hinge", damping_mass=1.2, damping_stiffness=0.002,
-            **ob.material(3000.0, 1.6, 0.18),
+            **ob.material(3000.0, 2.5, 0.18),
         )  # fmt: skip
         studio.paint(obj, "green", rough=0.4)
     stem = ob.mesh_object("Stem", tube(0.007, 0.31, 12, 1), (0, 0, 0.135))
@@ -65,7 +76,7 @@ def bake(size: Size) -> None:
     steps = 2
     for obj in ob.shells():
         shape = ob.local(obj)
-        puppet = Puppet(obj, np.flatnonzero(shape[:, 0] < 1.5 * shape[:, 0].max() / size(10, 18)))
+        puppet = Puppet(obj, np.flatnonzero(shape[:, 0] < 0.16 * shape[:, 0].max()))
         place = np.eye(4)
         puppet.modes.base_motion(place, 0.0)
         for frame in range(1, LAST):
@@ -79,7 +90,9 @@ def bake(size: Size) -> None:
 
 def picture(size: Size) -> Picture:
     names = tuple(f"Leaf {index}" for index in range(LEAVES))
-    return Picture((1, 8, 12, 17, 24, LAST), view=(0.1, -1.0, 0.25), panel=(300, 330), follow=("Pot", *names))
+    return Picture(
+        (1, 8, 12, 17, 24, LAST), view=(0.1, -1.0, 0.25), panel=(280, 330), margin=1.0, follow=("Pot", *names)
+    )
 
 
 def check(size: Size) -> Fact:

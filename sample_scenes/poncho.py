@@ -1,8 +1,9 @@
-"""Five ponchos on the same figure: high and low shear modulus of bending, then three attempts with Young's moduli alone.
+"""Five ponchos on the same figure: high and low shear modulus of bending, then three attempts with Young's moduli
+alone.
 
-See: far left, the high shear modulus keeps the folds on the threads and the corners stand off the shoulders; next to it, with a
-low one the same cloth falls close to the body. The three at the right have the low shear modulus and both, the first, or the second Young's
-modulus raised: stiff everywhere, or in one direction, but never the left picture.
+See: far left, the high shear modulus keeps the folds on the threads and the corners stand off the shoulders; next to
+it, with a low one the same cloth falls close to the body. The three at the right have the low shear modulus and both,
+the first, or the second Young's modulus raised: stiff everywhere, or in one direction, but never the left picture.
 
 Differs: the figure is made of balls; the cloth collides with it but not with itself.
 """

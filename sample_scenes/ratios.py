@@ -1,6 +1,7 @@
 """The quadratic model over the range of bending to in-plane stiffness: 1e-5, 1e-3 and 1e-2 to 1.
 
-See: the same sheet on the same sphere, from cloth (left) over card (middle) to board (right), by bending stiffness alone.
+See: the same sheet on the same sphere, from cloth (left) over card (middle) to board (right), by bending stiffness
+alone.
 
 Differs: the ratio has a unit (m²); here it is D over E·t = 1000 N/m for a sheet of 1 m: D = 10, 1000 and 10000 mN·m.
 """

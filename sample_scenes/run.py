@@ -1,9 +1,10 @@
 """Build, bake, check, save and render scenes.
 
     python sample_scenes/run.py NAME …          one or more scenes
-    python sample_scenes/run.py all             every scene, each in a process of its own, then the table
+    python sample_scenes/run.py all             every scene, each in a process of its own
     … --full                                    full size; its pictures are the ones kept in docs/gallery/
     … --still                                   no rendering
+    … --pictures                                render again what is baked already
 
 Needs Blender as a module; `make scene NAME=…` and `make gallery` set that up. What a scene leaves behind is in
 out/scenes/NAME (NAME-full): the .blend file, its caches, frames and `fact.json`. A full scene whose sources have not
@@ -65,28 +66,51 @@ def make(name: str, size: Size, still: bool) -> bool:
     """One scene from nothing to its contact sheet; whether its fact holds."""
     import bpy
 
-    from sample_scenes.kit import pictures, studio
-
     folder, began = folder_of(name, size), time.monotonic()
-    mark, record = source_mark(name), folder / "fact.json"
     shutil.rmtree(folder, ignore_errors=True)
+    mark = source_mark(name)
     fact = bake(name, size, folder)
+    bpy.ops.wm.save_mainfile(compress=True)
     baked = time.monotonic() - began
     print(f"{name}: {'holds' if fact.holds else 'DOES NOT HOLD'}: {fact} ({baked:.0f} s)", flush=True)
+    record = {"mark": mark, "statement": fact.statement, "holds": bool(fact.holds), "numbers": fact.numbers}
+    record |= {"seconds": {"bake": baked}, "rendered": False}
+    (folder / "fact.json").write_text(json.dumps(record, indent=1))
     if not still:
-        picture = module(name).picture(size)
-        studio.set_up(picture)
-        bpy.ops.wm.save_mainfile(compress=True)
-        panels = pictures.render(picture, folder, *((1.0, 32) if size.full else (0.5, 12)))
-        pictures.sheet(panels, sheet_path(name, size))
-    record.write_text(
-        json.dumps(
-            {"mark": mark, "statement": fact.statement, "holds": fact.holds, "numbers": fact.numbers}
-            | {"seconds": {"bake": baked, "all": time.monotonic() - began}, "rendered": not still},
-            indent=1,
-        )
-    )
+        photograph(name, size)
     return fact.holds
+
+
+def photograph(name: str, size: Size) -> None:
+    """Light, frame and render the scene that is open, and keep its contact sheet."""
+    import bpy
+
+    from sample_scenes.kit import pictures, studio, table
+
+    folder, began, picture = folder_of(name, size), time.monotonic(), module(name).picture(size)
+    studio.set_up(picture)
+    bpy.ops.wm.save_mainfile(compress=True)
+    for old in folder.glob("frame_*.png"):
+        old.unlink()
+    panels = pictures.render(picture, folder, *((1.0, 16) if size.full else (0.5, 8)))
+    pictures.sheet(panels, sheet_path(name, size))
+    record = json.loads((folder / "fact.json").read_text())
+    record["seconds"]["pictures"], record["rendered"] = time.monotonic() - began, True
+    (folder / "fact.json").write_text(json.dumps(record, indent=1))
+    table.keep(name, record, sheet_path(name, size).parent)
+    table.write(SCENES, sheet_path(name, size).parent)
+
+
+def photograph_again(name: str, size: Size) -> bool:
+    """New pictures of a scene that was baked before."""
+    import bpy
+
+    from sample_scenes.kit import addon
+
+    addon.load()
+    bpy.ops.wm.open_mainfile(filepath=str(folder_of(name, size) / f"{name}.blend"))
+    photograph(name, size)
+    return True
 
 
 def sheet_path(name: str, size: Size) -> Path:
@@ -102,7 +126,7 @@ def finished(name: str, size: Size) -> bool:
 
 
 def gallery(size: Size, still: bool) -> int:
-    """Every scene in a process of its own, so that one that fails leaves the others alone; then the table."""
+    """Every scene in a process of its own, so that one that fails leaves the others alone."""
     failed = []
     for name in SCENES:
         if finished(name, size):
@@ -112,10 +136,6 @@ def gallery(size: Size, still: bool) -> int:
         words = [sys.executable, __file__, name, *(["--full"] if size.full else []), *(["--still"] if still else [])]
         if subprocess.run(words).returncode != 0:
             failed.append(name)
-    if not still:
-        from sample_scenes.kit import table
-
-        table.write(SCENES, lambda name: folder_of(name, size) / "fact.json", sheet_path(SCENES[0], size).parent)
     for name in failed:
         print(f"-- failed: {name}", flush=True)
     return 1 if failed else 0
@@ -126,10 +146,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("names", nargs="+")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--still", action="store_true")
+    parser.add_argument("--pictures", action="store_true")
     given = parser.parse_args(arguments)
     size = Size(given.full)
     if given.names == ["all"]:
         return gallery(size, given.still)
+    if given.pictures:
+        return 0 if all([photograph_again(name, size) for name in given.names]) else 1
     return 0 if all([make(name, size, given.still) for name in given.names]) else 1
 
 

@@ -1,7 +1,7 @@
 """Willmore flow of three shapes: a head, a hand and an icosahedron.
 
-See: left to right in time, the Willmore Smooth button pressed again and again. Features melt away smallest first; the icosahedron becomes a
-sphere. Flat shaded, as in print.
+See: left to right in time, the Willmore Smooth button pressed again and again. Features melt away smallest first; the
+icosahedron becomes a sphere. Flat shaded, as in print.
 
 Differs: the paper's dino and hand are not ours to use: the head is Blender's own Suzanne, the hand is modelled from
 balls; both are remeshed. Sizes here: about 5000 triangles each, where the paper has 44928, 24192 and 5120.
@@ -22,7 +22,8 @@ CARD = Card("Willmore flow of three shapes", QUADRATIC, "4")
 PRESSES = (0, 1, 3, 8, 20)
 """How often the button has been pressed at frame 1, 2, …"""
 FINGERS = (
-    (-0.38, 0.05, 48, 0.55), (-0.30, 0.5, 13, 0.68), (-0.10, 0.55, 4, 0.8), (0.11, 0.55, -5, 0.74), (0.30, 0.48, -15, 0.58),
+    (-0.38, 0.05, 48, 0.55), (-0.30, 0.5, 13, 0.68), (-0.10, 0.55, 4, 0.8), (0.11, 0.55, -5, 0.74),
+    (0.30, 0.48, -15, 0.58),
 )  # fmt: skip
 """Root x, z, tilt [°] and length."""
 
@@ -99,7 +100,11 @@ def keep_largest(mesh: bpy.types.Mesh) -> None:
 
 def build(size: Size) -> None:
     ob.frames(len(PRESSES))
-    for make, at, tint, scale in ((head, -2.4, "teal", 1.0), (hand, 0.0, "cream", 0.95), (icosahedron, 2.3, "red", 0.95)):
+    for make, at, tint, scale in (
+        (head, -2.4, "teal", 1.0),
+        (hand, 0.0, "cream", 0.95),
+        (icosahedron, 2.3, "red", 0.95),
+    ):
         obj = make(size)
         obj.location, obj.scale = (at, 0, 1.05), (scale,) * 3
         studio.paint(obj, tint, flat=True)
@@ -120,7 +125,10 @@ def bake(size: Size) -> None:
 
 def picture(size: Size) -> Picture:
     return Picture(
-        tuple(range(1, len(PRESSES) + 1)), view=(0.1, -1.0, 0.22), panel=(420, 190), follow=("Head", "Hand", "Icosahedron")
+        tuple(range(1, len(PRESSES) + 1)),
+        view=(0.1, -1.0, 0.22),
+        panel=(420, 190),
+        follow=("Head", "Hand", "Icosahedron"),
     )
 
 

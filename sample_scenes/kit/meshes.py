@@ -25,9 +25,9 @@ def _quads(rows: int, columns: int, wrap: bool) -> np.ndarray:
     """Quads of a grid of points, `rows` along the second direction; `wrap` joins the last column to the first."""
     j, i = np.mgrid[0 : rows - 1, 0 : columns - (0 if wrap else 1)]
     right = (i + 1) % columns
-    return np.stack([j * columns + i, j * columns + right, (j + 1) * columns + right, (j + 1) * columns + i], -1).reshape(
-        -1, 4
-    )
+    return np.stack(
+        [j * columns + i, j * columns + right, (j + 1) * columns + right, (j + 1) * columns + i], -1
+    ).reshape(-1, 4)
 
 
 def sheet(width: float, height: float, columns: int, rows: int) -> Shape:

@@ -66,7 +66,9 @@ def active(obj: Any) -> None:
     bpy.context.view_layer.objects.active = obj
 
 
-def shell(name: str, shape: Shape, location: Any = (0, 0, 0), rotation: Any = (0, 0, 0), preset: str = "", **settings: Any):
+def shell(
+    name: str, shape: Shape, location: Any = (0, 0, 0), rotation: Any = (0, 0, 0), preset: str = "", **settings: Any
+):
     """A mesh made a thin shell by the button of the Physics tab, with settings as the panel names them."""
     obj = mesh_object(name, shape, location, rotation)
     return as_shell(obj, preset, **settings)
@@ -140,7 +142,9 @@ def curves_of(obj: Any) -> list[Any]:
     action = obj.animation_data.action
     if hasattr(action, "fcurves"):
         return list(action.fcurves)
-    return [curve for layer in action.layers for strip in layer.strips for bag in strip.channelbags for curve in bag.fcurves]
+    return [
+        curve for layer in action.layers for strip in layer.strips for bag in strip.channelbags for curve in bag.fcurves
+    ]
 
 
 def collider(obj: Any, shape: str, friction: float = 1.0) -> Any:
@@ -161,7 +165,9 @@ def ground(height: float = 0.0, friction: float = 1.0) -> Any:
     return collider(obj, "PLANE", friction)
 
 
-def ball(name: str, centre: Any, radius: float, friction: float = 1.0, segments: int = 48, collides: bool = True) -> Any:
+def ball(
+    name: str, centre: Any, radius: float, friction: float = 1.0, segments: int = 48, collides: bool = True
+) -> Any:
     """A sphere, to drape over."""
     latitude = np.linspace(np.pi, 0, segments // 2 + 1)
     profile = np.column_stack([np.sin(latitude), np.cos(latitude)]) * radius
@@ -172,7 +178,9 @@ def ball(name: str, centre: Any, radius: float, friction: float = 1.0, segments:
 
 def shells() -> list[Any]:
     """Every thin shell of the scene, by name."""
-    return sorted((o for o in bpy.context.scene.objects if o.type == "MESH" and o.thin_shell.enabled), key=lambda o: o.name)
+    return sorted(
+        (o for o in bpy.context.scene.objects if o.type == "MESH" and o.thin_shell.enabled), key=lambda o: o.name
+    )
 
 
 def bake() -> None:

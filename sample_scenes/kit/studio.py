@@ -130,6 +130,8 @@ def mast(at: tuple[float, float, float], height: float, radius: float = 0.012) -
 
 def set_up(picture: Picture) -> None:
     """Backdrop, lights and a camera that holds everything the strip shows."""
+    for old in [obj for obj in bpy.data.objects if obj.get(MINE)]:
+        bpy.data.objects.remove(old)
     cloud = _subject(picture)
     low, high = cloud.min(axis=0), cloud.max(axis=0)
     centre, reach = (low + high) / 2, float(np.linalg.norm(high - low)) / 2

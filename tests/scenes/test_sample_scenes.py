@@ -1,7 +1,5 @@
 """Every sample scene at reduced size: it builds, bakes, and its physical fact holds; one of them is rendered."""
 
-import sys
-
 import pytest
 
 bpy = pytest.importorskip("bpy")
@@ -38,8 +36,3 @@ def test_a_scene_is_rendered_to_a_contact_sheet(tmp_path):
     assert before[..., :3].std() > 0.02
     assert abs(after - before).max() > 0.05
     assert (tmp_path / "sheet.jpg").stat().st_size > 500
-
-
-def test_scenes_use_the_core_of_the_add_on():
-    run.module(sample_scenes.SCENES[0])
-    assert "shellcore" not in sys.modules or sys.modules["shellcore"] is not sys.modules["thin_shell.shellcore"]
