@@ -17,6 +17,8 @@ SCENES: tuple[str, ...] = (
     "cylinders",
     "four_flags",
     "poncho",
+    "plates",
+    "bowls",
     "sleeves",
     "plant",
     "modal_beams",

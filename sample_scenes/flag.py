@@ -4,7 +4,7 @@ See: waves that run from the mast to the free end, of the same size and speed on
 
 Differs: the paper's wind is a constant field and its force goes with the normal part of the air's speed; here the drag
 goes with its square (drag coefficient 1, air of 1.225 kg/m³), and the wind blows a little across the flag to start the
-motion.
+motion. A flag does not collide with itself.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def photograph(name: str, size: Size) -> None:
     bpy.ops.wm.save_mainfile(compress=True)
     for old in folder.glob("frame_*.png"):
         old.unlink()
-    panels = pictures.render(picture, folder, *((1.0, 16) if size.full else (0.5, 8)))
+    panels = pictures.render(picture, folder, *((1.0, 9) if size.full else (0.5, 6)))
     pictures.sheet(panels, sheet_path(name, size))
     record = json.loads((folder / "fact.json").read_text())
     record["seconds"]["pictures"], record["rendered"] = time.monotonic() - began, True

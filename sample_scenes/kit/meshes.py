@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from mathutils import Vector
+from mathutils.geometry import delaunay_2d_cdt
 
 
 @dataclass
@@ -99,3 +101,28 @@ def upright(flat: Shape) -> Shape:
     """A sheet stood up in XZ, one edge at x = 0: a flag at its mast."""
     x, y, _ = flat.points.T
     return Shape(np.column_stack([x - x.min(), 0 * x, y]), flat.faces, flat.uv, flat.rows)
+
+
+def scattered(width: float, height: float, count: int, seed: int) -> Shape:
+    """A rectangle of uneven triangles, centred: about `count` points, moved apart from each other, then joined."""
+    rng = np.random.default_rng(seed)
+    spacing = np.sqrt(width * height / count)
+    across, up = round(width / spacing), round(height / spacing)
+    x, y = np.linspace(0, 1, across + 1), np.linspace(0, 1, up + 1)
+    edge = np.concatenate(
+        [
+            np.column_stack([x, 0 * x]),
+            np.column_stack([x, 0 * x + 1]),
+            np.column_stack([0 * y, y])[1:-1],
+            np.column_stack([0 * y + 1, y])[1:-1],
+        ]
+    )
+    grid = np.stack(np.meshgrid(x[1:-1], y[1:-1]), -1).reshape(-1, 2)
+    inside = np.clip(grid + rng.uniform(-0.38, 0.38, grid.shape) / (across, up), 0.4 / across, 1 - 0.4 / across)
+    uv = np.concatenate([edge, inside])
+    # Blender's own triangulation: Python's scipy may be another one than the add-on's.
+    faces = delaunay_2d_cdt([Vector(p) for p in uv * (width, height)], [], [], 0, 1e-9)
+    points, triangles = np.array([tuple(p) for p in faces[0]]), np.array(faces[2])
+    return Shape(
+        np.column_stack([points - (width / 2, height / 2), np.zeros(len(points))]), triangles, points / (width, height)
+    )
