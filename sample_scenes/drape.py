@@ -26,6 +26,7 @@ def build(size: Size) -> None:
     for index, (model, tint) in enumerate(MODELS.items()):
         at = 1.35 * index
         studio.paint(ob.ball(f"Ball {model}", (at, 0, 0.55), RADIUS, friction=0.6), "paper", smooth=False)
+        studio.stand((at, 0.0), 0.3)
         obj = ob.shell(
             model, sheet(SIDE, SIDE, cells, cells), (at, 0, 0.55 + RADIUS + 0.01), bending=model, damping_mass=6.0,
             friction=0.6, solver="newton", **ob.material(1500.0, 0.6, 0.15),

@@ -49,7 +49,6 @@ def build(size: Size) -> None:
         at = APART * index
         for number, (x, z, radius) in enumerate(BODY):
             piece = ob.ball(f"Body {index} {number}", (at + x, 0, z + 0.5), radius, friction=0.5, segments=32)
-            piece.scale = (0.985,) * 3  # the skin that is drawn lies just below what collides
             studio.paint(piece, "skin", smooth=False)
         _head(at)
         obj = ob.shell(

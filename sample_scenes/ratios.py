@@ -24,6 +24,7 @@ def build(size: Size) -> None:
     for index, (name, (tint, bend)) in enumerate(RATIOS.items()):
         at = 1.15 * index
         studio.paint(ob.ball(f"Ball {name}", (at, 0, 0.45), RADIUS), "paper", smooth=False)
+        studio.stand((at, 0.0), 0.25)
         obj = ob.shell(
             name, sheet(SIDE, SIDE, cells, cells), (at, 0, 0.45 + RADIUS + 0.01), bending="quadratic", damping_mass=5.0,
             friction=0.6, solver="newton", **ob.material(1000.0, bend, 0.6),

@@ -168,12 +168,15 @@ def ground(height: float = 0.0, friction: float = 1.0) -> Any:
 def ball(
     name: str, centre: Any, radius: float, friction: float = 1.0, segments: int = 48, collides: bool = True
 ) -> Any:
-    """A sphere, to drape over."""
+    """A sphere, to drape over; what is drawn is a little smaller than what collides, as faces cut its corners."""
     latitude = np.linspace(np.pi, 0, segments // 2 + 1)
-    profile = np.column_stack([np.sin(latitude), np.cos(latitude)]) * radius
-    profile[[0, -1], 0] = 1e-6 * radius
-    obj = mesh_object(name, revolved(profile, segments), centre)
-    return collider(obj, "SPHERE", friction) if collides else obj
+    profile = np.column_stack([np.sin(latitude), np.cos(latitude)])
+    profile[[0, -1], 0] = 1e-6
+    if collides:
+        solid = mesh_object(f"{name} (collider)", revolved(radius * profile, segments), centre)
+        collider(solid, "SPHERE", friction).hide_render = True
+        radius *= 0.965
+    return mesh_object(name, revolved(radius * profile, segments), centre)
 
 
 def shells() -> list[Any]:

@@ -128,6 +128,11 @@ def mast(at: tuple[float, float, float], height: float, radius: float = 0.012) -
     paint(mesh_object("Mast", tube(radius, height, 16, 1), at), "metal", metallic=1.0, rough=0.3, smooth=False)
 
 
+def stand(at: tuple[float, float], height: float, radius: float = 0.03) -> None:
+    """A column on the floor for a ball to rest on."""
+    paint(mesh_object("Stand", tube(radius, height, 24, 1), (*at, 0.0)), "dark", rough=0.4, smooth=False)
+
+
 def set_up(picture: Picture) -> None:
     """Backdrop, lights and a camera that holds everything the strip shows."""
     for old in [obj for obj in bpy.data.objects if obj.get(MINE)]:
