@@ -51,14 +51,23 @@ class Fem(Energy):
     ) -> None:
         self.moduli = moduli
         self._hat_gradients, self.areas = warp_gradients(positions, faces, axes)
-        self.plastic: tuple[Floats, Floats, Floats] | None = None
-        """Green strain E11, E22, E12 that the sheet rests at, each (m,): a rest metric of its own (None: its shape)."""
+        self._plastic: Stress | None = None
         corners = positions[faces]
         ends = np.roll(corners, -1, axis=1) - np.roll(corners, 1, axis=1)
         self._rest_squares = (ends * ends).sum(axis=2)
         self._last_value = 0.0
         self._total_stiffness = float(self.areas @ (moduli[0] + moduli[1]))
         self._place(faces + offset, vertex_count or len(positions))
+
+    @property
+    def plastic(self) -> Stress | None:
+        """Green strain E11, E22, E12 that the sheet rests at, each (m,): a rest metric of its own (None: its shape)."""
+        return self._plastic
+
+    @plastic.setter
+    def plastic(self, strain: Stress | None) -> None:
+        # None where it is zero: a run and the one that resumes it must add up alike.
+        self._plastic = strain if strain is not None and any(part.any() for part in strain) else None
 
     def recut(self, faces: Ints, vertex_count: int) -> Fem:
         """The same faces on other vertices of the stack, (m, 3), after the mesh was cut."""
