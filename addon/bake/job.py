@@ -7,6 +7,7 @@ between two steps ends in a message, not in a crash.
 import time
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -20,6 +21,9 @@ from ..cache import attributes, pc2, playback, sidecar, state
 from ..cache.files import CacheError
 from ..cache.paths import make_folder
 from ..errors import UserError
+from ..realtime.motion import Motion, modal_simulation
+from ..realtime.properties import is_modal
+from ..realtime.steps import progress as modal_steps
 from . import fingerprint
 from .frames import kept_fields, show, solver_options, state_from_cache, zero_fields
 from .location import paths_of, write_paths
@@ -73,6 +77,11 @@ class Job:
             raise UserError("this Blender was built without Alembic: bake to a point cache or shape keys")
         for obj in objects:
             playback.marker(obj)
+        if is_modal(objects[0]) and order.mode != "new":
+            if order.mode == "continue":
+                raise UserError(f"{objects[0].name}: a bake in real time has no frame to continue from: press Bake")
+            # It is over in seconds, and the same from the start.
+            self.order = order = replace(order, mode="new")
         yield Report("Reading the scene", start, start, order.last)
         with inputs_visible(self._objects()):
             yield from self._simulate(scene.name, start)
@@ -106,7 +115,8 @@ class Job:
         scene = bpy.data.scenes[scene_name]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", sc.ShellWarning)
-            simulation = build(scene, objects)
+            modal = is_modal(objects[0])
+            simulation = modal_simulation(scene, objects[0]) if modal else build(scene, objects)
         self.warnings += [str(w.message) for w in caught]
         fps = frames_per_second(scene)
         store = self._store(scene, objects, simulation, start, fps)
@@ -117,7 +127,12 @@ class Job:
             if frame > start:
                 show(scene_name, frame, simulation, start, fps)
             yield Report("Preparing the solver", frame, start, order.last)
-            steps = sc.progress(simulation.scene, frames=order.last - frame, fps=fps, resume=solver_state, **options)
+            count = order.last - frame
+            if modal:
+                motion = Motion(bpy.data.scenes[scene_name], self._objects()[0], simulation)
+                steps: Any = modal_steps(motion, count, fps)
+            else:
+                steps = sc.progress(simulation.scene, frames=count, fps=fps, resume=solver_state, **options)
             yield from self._frames(steps, store, simulation, scene_name, start, frame, fps)
         finally:
             self._keep(store)

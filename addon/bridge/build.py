@@ -53,13 +53,16 @@ class Simulation:
         self.sampler.capture(time, bpy.context.evaluated_depsgraph_get())
 
 
-def build(scene: Any, objects: list[Any]) -> Simulation:
-    """The simulation of the objects, with the scene standing at the first frame and inputs visible."""
+def build(scene: Any, objects: list[Any], still_pins: bool = False) -> Simulation:
+    """The simulation of the objects, with the scene standing at the first frame and inputs visible.
+
+    `still_pins`: pins hold where they are now, whatever the mesh does later.
+    """
     depsgraph = bpy.context.evaluated_depsgraph_get()
     sampler, scale = Sampler(), metres_per_unit(scene)
     links, attachments = [], []
     for obj in objects:
-        link = _link(obj, depsgraph, sampler, scale)
+        link = _link(obj, depsgraph, sampler, scale, still_pins)
         links.append(link)
         attachments += _seams(obj, link)
     shells = [link.shell for link in links]
@@ -79,7 +82,7 @@ def build(scene: Any, objects: list[Any]) -> Simulation:
     return Simulation(made, links, sampler)
 
 
-def _link(obj: Any, depsgraph: Any, sampler: Sampler, scale: float) -> Link:
+def _link(obj: Any, depsgraph: Any, sampler: Sampler, scale: float, still_pins: bool) -> Link:
     name, settings = obj.name, obj.thin_shell
     found = evaluated(name, depsgraph)
     mesh = found.data
@@ -111,7 +114,7 @@ def _link(obj: Any, depsgraph: Any, sampler: Sampler, scale: float) -> Link:
         )
     except sc.ShellError as error:
         raise located(error, name, arrays) from None
-    _pin(obj, mesh, shell, sampler, depsgraph, scale)
+    _pin(obj, mesh, shell, sampler, depsgraph, scale, still_pins)
     return Link(name, compat.session_uid(obj), shell, arrays, matrix, scale)
 
 
@@ -154,7 +157,7 @@ def _rest_positions(obj: Any, depsgraph: Any, start: Any, matrix: Any, scale: fl
     return rest
 
 
-def _pin(obj: Any, mesh: Any, shell: sc.Shell, sampler: Sampler, depsgraph: Any, scale: float) -> None:
+def _pin(obj: Any, mesh: Any, shell: sc.Shell, sampler: Sampler, depsgraph: Any, scale: float, still: bool) -> None:
     settings, name = obj.thin_shell, obj.name
     if not settings.pin_group:
         return
@@ -165,19 +168,22 @@ def _pin(obj: Any, mesh: Any, shell: sc.Shell, sampler: Sampler, depsgraph: Any,
             object=name,
         )
 
-    def targets(chosen: Any) -> Track:
+    def targets(chosen: Any) -> Any:
+        if still:
+            return None
+
         def sample(graph: Any) -> Any:
             now = evaluated(name, graph)
             return to_world(meshes.vertex_positions(now.data)[chosen], matrix_of(now), scale)
 
-        return sampler.track(sample, depsgraph)
+        return sampler.track(sample, depsgraph).at
 
     exact = np.flatnonzero(weights >= EXACT)
     if len(exact):
-        shell.pin(exact, targets=targets(exact).at)
+        shell.pin(exact, targets=targets(exact))
     soft = np.flatnonzero((weights > 0) & (weights < EXACT))
     if len(soft) and settings.pin_stiffness > 0:
-        shell.pin(soft, targets=targets(soft).at, stiffness=settings.pin_stiffness * weights[soft])
+        shell.pin(soft, targets=targets(soft), stiffness=settings.pin_stiffness * weights[soft])
 
 
 def _seams(obj: Any, link: Link) -> list[sc.Attach]:
