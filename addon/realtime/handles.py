@@ -44,19 +44,30 @@ class Follower:
             self.position.target = middle + matrix[:3, 3] - self.rest[:3, 3]
 
 
+def faults(obj: Any) -> list[str]:
+    """What is wrong with the handles of a shell, in words."""
+    found = []
+    for handle in obj.thin_shell_realtime.handles:
+        if handle.enabled and handle.target is None:
+            found.append(f"the handle '{handle.name}' has no object to follow: choose one or remove it")
+        elif handle.enabled and handle.group not in obj.vertex_groups:
+            found.append(f"the handle '{handle.name}' has no vertices: choose a vertex group that has some")
+    return [f"{obj.name}: {text}" for text in found]
+
+
 def followers(obj: Any, mesh: Any, modal: sc.ModalShell, matrix: Any, scale: float) -> list[Follower]:
     """The handles of a shell; `matrix` its world matrix at the start, `scale` [m] of a scene unit."""
     made = []
-    for handle in obj.thin_shell_realtime.handles:
-        if not handle.enabled:
-            continue
-        if handle.target is None:
-            raise UserError(f"{obj.name}: the handle '{handle.name}' has no object to follow: choose one or remove it")
+    wrong = faults(obj)
+    if wrong:
+        raise UserError(wrong[0], object=obj.name)
+    for handle in (each for each in obj.thin_shell_realtime.handles if each.enabled):
         weights = group_weights(obj, mesh, handle.group)
         chosen: Any = np.flatnonzero(weights > 0) if weights is not None else []
         if len(chosen) == 0:
             raise UserError(
-                f"{obj.name}: the handle '{handle.name}' has no vertices: choose a vertex group that has some"
+                f"{obj.name}: the handle '{handle.name}' has no vertices: choose a vertex group that has some",
+                object=obj.name,
             )
         rest = rigid(matrix @ np.array(handle.rest, dtype=np.float64).reshape(4, 4), scale)
         points = modal.shell.rest_positions[chosen]

@@ -19,6 +19,7 @@ from ..bridge.units import frames_per_second
 from ..cache import pc2, playback
 from ..cache.files import CacheError
 from ..errors import UserError
+from ..operators.bake import redraw
 from .motion import Motion
 from .properties import is_modal
 
@@ -136,15 +137,20 @@ class Player:
             size = float(np.linalg.norm(np.ptp(x, axis=0))) or 1.0
             fastest = max(fastest, float(np.abs(x - before).max()) / (dt * size))
             missed += shown.motion.conflicts
-        self.message = f"out of reach: {', '.join(missed)}" if missed else "following"
+        self._say(f"out of reach: {', '.join(missed)}" if missed else "following")
         return fastest
+
+    def _say(self, message: str) -> None:
+        if message != self.message:
+            self.message = message
+            redraw(bpy.context)
 
     def _restart(self) -> None:
         depsgraph = bpy.context.evaluated_depsgraph_get()
         for shown in self.shells:
             shown.write(shown.motion.restart(depsgraph))
             shown.tag()
-        self.message = "at rest"
+        self._say("at rest")
 
     def _show_mode(self, frame: int) -> None:
         for shown in self.shells:
@@ -184,6 +190,7 @@ def guarded(action: Any) -> Any:
     except (UserError, CacheError, sc.ShellError, ReferenceError) as error:
         turn_off()
         stopped = str(error)
+        redraw(bpy.context)
         print(f"Thin Shell: Real Time stopped: {error}", flush=True)
         return None
     finally:
