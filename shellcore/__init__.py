@@ -22,6 +22,7 @@ from .frame import Frame
 from .kawabata import KawabataResult, kawabata_test
 from .material import Material
 from .modal import Handle, HandleReport, ModalShell
+from .plasticity import Plasticity
 from .scene import Attach, Scene
 from .shell import Shell
 from .simulate import Progress, progress, simulate
@@ -40,6 +41,7 @@ __all__ = [
     "Material",
     "ModalShell",
     "Plane",
+    "Plasticity",
     "Progress",
     "Scene",
     "Shell",

@@ -16,9 +16,10 @@ from .types import Floats, Ints
 
 
 class Fields(Mapping[str, Floats]):
-    """Quantities of a frame, computed when asked for: "strain", "stress", "bending" per face, "contact" per vertex."""
+    """Quantities of a frame, computed when asked for: "strain", "stress", "bending", "plastic" per face, "contact" per
+    vertex."""
 
-    _NAMES = ("strain", "stress", "bending", "contact")
+    _NAMES = ("strain", "stress", "bending", "plastic", "contact")
 
     def __init__(self, system: System, x: Floats) -> None:
         # Contacts of this moment: later steps look elsewhere.
@@ -28,6 +29,8 @@ class Fields(Mapping[str, Floats]):
         # What a later step replaces: a field read late still belongs to its frame.
         self._rest_angles = [bend.angles.rest_angles for bend in system.bendings]
         self._penalties = [copy(penalty) for penalty in system.penalties]
+        self._kept = [None if flow is None else flow.state.curvature for flow in system.flows]
+        self._plastic_strains = [getattr(strains, "plastic", None) for strains in system.strain_fields]
         self._known: dict[str, Floats] = {}
 
     def __getitem__(self, name: str) -> Floats:
@@ -49,9 +52,23 @@ class Fields(Mapping[str, Floats]):
 
     def _stress(self) -> Floats:
         """Largest principal membrane stress by size [N/m], (m,)."""
-        return np.concatenate(
-            [_principal(*fem.stress(*fem.strain(self._x)), stretch=False) for fem in self._system.strain_fields]
-        )
+        parts = []
+        for fem, plastic in zip(self._system.strain_fields, self._plastic_strains, strict=True):
+            e11, e22, e12 = fem.strain(self._x)
+            if plastic is not None:
+                e11, e22, e12 = e11 - plastic[0], e22 - plastic[1], e12 - plastic[2]
+            parts.append(_principal(*fem.stress(e11, e22, e12), stretch=False))
+        return np.concatenate(parts)
+
+    def _plastic(self) -> Floats:
+        """Largest plastic curvature that has piled up on an edge of each face [1/m], (m,)."""
+        parts = []
+        for shell, curvature in zip(self._system.scene.shells, self._kept, strict=True):
+            if curvature is None:
+                parts.append(np.zeros(len(shell.faces)))
+            else:
+                parts.append(np.append(curvature, 0.0)[shell.mesh.face_hinges].max(axis=1))
+        return np.concatenate(parts)
 
     def _bending(self) -> Floats:
         """Bending energy density [J/m²], (m,): half of each hinge's energy to either face."""

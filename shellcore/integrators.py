@@ -50,10 +50,6 @@ class StepPotential:
     departure = 0.0
     """How far the last step's elastic forces took the sheet from free flight [m], root mean square: the scale that
     errors of this step are to be measured by."""
-
-    departure = 0.0
-    """How far the last step's elastic forces took the sheet from free flight [m], root mean square: the scale that
-    errors of this step are to be measured by."""
     start: Floats
     """Positions at the start of the step, (n, 3)."""
 
@@ -165,6 +161,9 @@ class Integrator:
         self._factor: CoordinateFactor | None = None
         self._matrix: Sparse = None
         self._factor_key: tuple[float, int] | None = None
+        self.refresh = True
+        """Whether the next step may factor what has changed since the last factorisation; set at the start of a frame.
+        Within one, rest angles that move are left to the solver: the factor only preconditions."""
         self.factorisations = 0
 
     @property
@@ -174,8 +173,11 @@ class Integrator:
 
     def needs_factor(self, t: float, h: float) -> bool:
         """Whether the step from t over h [s] factors a new matrix."""
-        known = self._factor_key == (h, self.system.version) and not self.system.stiffness_changes(t, h)
-        return not (self.explicit or known)
+        if self.explicit:
+            return False
+        if self._factor_key is None or self._factor_key[0] != h:
+            return True
+        return self.refresh and (self._factor_key[1] != self.system.version or self.system.stiffness_changes(t, h))
 
     def begin(self, state: State, h: float, extrapolate: bool = False) -> tuple[StepPotential, Floats]:
         """Potential of the step from `state` over h [s], and where to start the search (see `_guess`)."""
@@ -254,8 +256,8 @@ class Integrator:
     def _factored(
         self, terms: StepTerms, inertia: Floats, damping: list[Energy], membrane: bool, bending: bool, h: float
     ) -> CoordinateFactor:
-        key = (h, self.system.version)
-        if self._factor is None or self._factor_key != key:
+        key, known = (h, self.system.version), self._factor_key
+        if self._factor is None or known is None or known[0] != h or (self.refresh and known != key):
             matrix: Sparse = self.system.stiffness(terms, membrane, bending) + diags(inertia)
             for energy in damping:
                 matrix = matrix + energy.stiffness()
@@ -263,6 +265,7 @@ class Integrator:
             self._factor = CoordinateFactor(matrix, self.system.free)
             self._factor_key = key
             self.factorisations += 1
+        self.refresh = False
         return self._factor
 
     def finish(self, state: State, x: Floats, h: float) -> State:
@@ -292,12 +295,17 @@ class Integrator:
             v = state.v + h * ((1.0 - self.gamma) * state.a + self.gamma * a)
         else:
             a = self.acceleration(state.time, state.x, state.v, h)
-            v = (state.v + h * a) / (1.0 + h * system.mass_damping / system.mass)[:, None]
-            x = state.x + h * v
+            v = h * a
+            v += state.v
+            if system.mass_damping.any():
+                v *= (1.0 / (1.0 + h * system.mass_damping / system.mass))[:, None]
+            x = h * v
+            x += state.x
         if not system.free.all():
-            x = np.where(system.free, x, system.targets(state.time + h, state.x))
-            v = np.where(system.free, v, (x - state.x) / h)
-            a = np.where(system.free, a, 0.0)
+            held = np.asfortranarray(~system.free)
+            np.copyto(x, system.targets(state.time + h, state.x), where=held)
+            np.copyto(v, (x - state.x) / h, where=held)
+            np.copyto(a, 0.0, where=held)
         if system.contact.exists:
             system.contact.begin_step(state.time, h, state.x, v, x, np.zeros(3))
             stopped = system.contact.follow(x, np.inf)[0]
@@ -312,6 +320,6 @@ class Integrator:
         for energy in terms.energies + system.elastic():
             force -= energy.gradient(x)
         if self.name == "newmark":
-            force = force - system.mass_damping[:, None] * v
-        accelerations: Floats = force / system.mass[:, None]
-        return accelerations
+            force -= system.mass_damping[:, None] * v
+        force *= (1.0 / system.mass)[:, None]
+        return force

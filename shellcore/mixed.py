@@ -26,7 +26,10 @@ class MixedStress:
             for energy in energies
             if isinstance(energy, (Fem, KirchhoffLove)) and not isinstance(energy, KelvinVoigt)
         ]
-        self._stress = [membrane.stress(*membrane.strain(x)) for membrane in self.membranes]
+        self._stress = [
+            membrane.stress(*(membrane.elastic_strain(x) if isinstance(membrane, Fem) else membrane.strain(x)))
+            for membrane in self.membranes
+        ]
 
     def hessian(self, x: Floats, psd: bool = False) -> Hessian:
         """Of the membranes, with the carried stress in its geometric part (its tensile part only, if psd)."""

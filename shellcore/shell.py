@@ -15,6 +15,8 @@ from .hinge_rigidity import hinge_rigidities
 from .material import Material
 from .mesh import Topology, check_positions, topology
 from .pins import Load, OfTime, Pin, per_item, rigidly_moved, slope_springs, vectors
+from .plasticity import Plasticity
+from .rest_angles import Edit, RestAngles, checked_times, curl_angles, hinges_at
 from .subdivision.clamps import border_slopes
 from .subdivision.supports import Slopes
 from .subdivision.surface import LoopSurface
@@ -54,7 +56,7 @@ class Shell:
         rest_angles: str | Floats = "shape",
         damping: Damping | None = None,
         pressure: float | OfTime | None = None,
-        plasticity: None = None,
+        plasticity: Plasticity | None = None,
         fracture: None = None,
         self_contact: bool = True,
         friction: float = 0.3,
@@ -87,9 +89,10 @@ class Shell:
             raise ShellError("bending='subdivision' has a membrane of its own: leave `membrane` as it is")
         if self.loop is not None and damping is not None and damping.hinge > 0:
             raise ShellError("bending='subdivision' has no hinges to damp: use Damping(viscosity=)")
-        for name, value in (("plasticity", plasticity), ("fracture", fracture)):
-            if value is not None:
-                raise ShellError(f"{name} is not part of this version yet; leave it None")
+        if fracture is not None:
+            raise ShellError("fracture is not part of this version yet; leave it None")
+        self.plasticity = plasticity
+        self._check_plasticity()
         for per_face in (material.membrane_moduli, material.face_areal_density, material.face_thickness):
             per_face(len(self.mesh.faces))  # raises where an array does not fit the mesh
         self.axes = face_axes(self.rest_positions, self.mesh.faces, axes)
@@ -110,9 +113,8 @@ class Shell:
         if isinstance(rest_angles, str):
             shaped = _choice("rest_angles", rest_angles, ("shape", "flat")) == "shape"
             rest_angles = self.shape_angles if shaped else np.zeros(len(self.hinges))
-        self._rest_angles: Floats | OfTime = self._angles(rest_angles)
-        if self.loop is None:
-            self.set_rest_angles(rest_angles)
+        self._rest_angles = RestAngles(self.mesh, rest_angles)
+        self.rest_angles_at(0.0)
         self._kept: dict[tuple[str, int], Any] = {}
         self.pins: list[Pin] = []
         self.slopes: list[Pin] = []
@@ -145,30 +147,80 @@ class Shell:
         return mass
 
     def set_rest_angles(self, angles: Floats | OfTime) -> None:
-        """Rest angles θ̄ [rad], (h,), or a function of time [s] to them. They need not fit any shape."""
+        """Rest angles θ̄ [rad], (h,), or a function of time [s] to them. They need not fit any shape.
+
+        Creases and curls come on top.
+        """
         if self.loop is not None:
-            raise ShellError("bending='subdivision' has no hinges: rest angles need 'hinge', 'quadratic' or 'cubic'")
-        self._rest_angles = angles if callable(angles) else self._angles(angles)
-        if self.bending == "quadratic":
-            now = self.rest_angles_at(0.0)
-            worst = int(np.argmax(np.abs(now))) if len(now) else 0
-            if len(now) and abs(now[worst]) > PLANE:
-                a, b = self.hinges[worst, :2]
-                raise ShellError(
-                    f"bending='quadratic' is a plate model for flat rest angles, but the rest shape is folded by "
-                    f"{np.degrees(now[worst]):.3g}° at edge ({a}, {b}): use bending='cubic' for curved shells, or "
-                    "rest_angles='flat' for a sheet that was cut flat",
-                    edges=[(int(a), int(b))],
-                )
+            raise ShellError("bending='subdivision' has no hinges: rest angles need 'hinge' or 'cubic'")
+        edits = self._rest_angles.edits
+        self._rest_angles = RestAngles(self.mesh, angles)
+        self._rest_angles.edits = edits
+        self.rest_angles_at(0.0)
+
+    def crease(
+        self, edges: Sequence[Sequence[int]] | Ints, angle: float | Floats, start: float = 0.0, end: float | None = None
+    ) -> None:
+        """Fold edges, vertex pairs (k, 2), to rest at `angle` [rad], one or (k,), evenly from `start` to `end` [s].
+
+        Positive angles fold towards the side the normals point to. Without `end` they are there from `start` on.
+        """
+        self._needs_hinges("crease")
+        hinges = hinges_at(self.mesh, edges)
+        goal = per_item(angle, len(hinges), "crease angle")
+        if not np.isfinite(goal).all() or (np.abs(goal) > np.pi).any():
+            raise ShellError("crease: angles must lie within ±π [rad]")
+        self._rest_angles.add(Edit(hinges, goal, *checked_times(start, end, "crease"), added=False))
+
+    def curl(self, axis: Sequence[float] | Floats, radius: float, start: float = 0.0, end: float | None = None) -> None:
+        """Roll up the rest state about `axis`, (3,) or one a face (m, 3), to `radius` [m], from `start` to `end` [s].
+
+        Curvature is added to what the shell has at rest, towards the side of the normals where radius > 0.
+        """
+        self._needs_hinges("curl")
+        angles = curl_angles(self.mesh, self.rest_positions, axis, float(radius))
+        times = checked_times(start, end, "curl")
+        self._rest_angles.add(Edit(np.arange(len(angles)), angles, *times, added=True))
+
+    def _needs_hinges(self, what: str) -> None:
+        if self.bending not in ("hinge", "cubic"):
+            raise ShellError(f"{what} needs rest angles, bending={self.bending!r} has none: use 'hinge' or 'cubic'")
 
     @property
     def rest_angles_move(self) -> bool:
-        """Whether the rest angles are a function of time."""
-        return callable(self._rest_angles)
+        """Whether the rest angles depend on time."""
+        return self._rest_angles.move
 
     def rest_angles_at(self, t: float) -> Floats:
         """Rest angles θ̄ [rad], (h,), at time t [s]."""
-        return self._angles(self._rest_angles(t)) if callable(self._rest_angles) else self._rest_angles
+        angles = self._rest_angles.at(t)
+        if self.bending == "quadratic" and len(angles):
+            worst = int(np.argmax(np.abs(angles)))
+            if abs(angles[worst]) > PLANE:
+                a, b = self.hinges[worst, :2]
+                raise ShellError(
+                    f"bending='quadratic' is a plate model for flat rest angles, but the rest shape is folded by "
+                    f"{np.degrees(angles[worst]):.3g}° at edge ({a}, {b}): use bending='cubic' for curved shells, or "
+                    "rest_angles='flat' for a sheet that was cut flat",
+                    edges=[(int(a), int(b))],
+                )
+        return angles
+
+    def _check_plasticity(self) -> None:
+        law = self.plasticity
+        if law is None:
+            return
+        if not isinstance(law, Plasticity):
+            raise ShellError(f"plasticity must be a Plasticity, not {type(law).__name__}")
+        self._needs_hinges("plasticity")
+        if law.yield_stretch is not None and self.membrane != "fem":
+            raise ShellError(
+                f"yield_stretch changes the rest metric of membrane='fem', which {self.membrane!r} has not: "
+                "use membrane='fem', or leave yield_stretch None"
+            )
+        for name, value in (("yield_curvature", law.yield_curvature), ("yield_stretch", law.yield_stretch)):
+            if value is not None:
+                per_item(value, len(self.mesh.faces), f"plasticity {name}")
 
     def pressure_at(self, t: float) -> float:
         """Pressure [Pa] at time t [s]."""
@@ -268,16 +320,6 @@ class Shell:
         bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
         if len(bad):
             raise ShellError(f"{name} of vertices {listed(bad)} is not finite", vertices=bad)
-        return array
-
-    def _angles(self, angles: Any) -> Floats:
-        array = np.array(angles, dtype=np.float64)
-        if array.shape != (len(self.hinges),):
-            raise ShellError(f"rest_angles must be 'shape', 'flat' or {len(self.hinges)} angles, not {array.shape}")
-        if not np.isfinite(array).all():
-            bad = int(np.flatnonzero(~np.isfinite(array))[0])
-            a, b = self.hinges[bad, :2]
-            raise ShellError(f"the rest angle at edge ({a}, {b}) is not finite", edges=[(int(a), int(b))])
         return array
 
     def _vertices(self, vertices: Sequence[int] | Ints, what: str) -> Ints:

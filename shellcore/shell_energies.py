@@ -113,7 +113,7 @@ def shell_energies(shell: Shell, at: int, vertex_count: int, scale: float) -> Sh
     if shell.pressure is not None:
         parts.pressure = Pressure(mesh.faces + at, mesh.closed, n)
     energy = parts.bending.energy
-    if isinstance(energy, Cubic) and not energy.flat:
+    if isinstance(energy, Cubic) and (not energy.flat or shell.rest_angles_move or shell.plasticity is not None):
         parts.guard = StretchGuard(mesh.edges, rest, at)
     return parts
 
@@ -151,9 +151,10 @@ def subdivision_energies(
     return parts
 
 
-def warn_of_soft_stretch(index: int, shell: Shell, guard: StretchGuard | None) -> None:
+def warn_of_soft_stretch(index: int, shell: Shell, parts: ShellEnergies) -> None:
     """Say so where a curved cubic shell is outside its model."""
-    if guard is None:
+    guard, energy = parts.guard, parts.bending.energy
+    if guard is None or not isinstance(energy, Cubic) or energy.flat:
         return
     a11, a22, _, _ = shell.material.membrane_moduli(len(shell.faces))
     ratio = float(np.minimum(a11, a22).min() * guard.mean_length_2 / max(shell.hinge_rigidity.max(), 1e-300))

@@ -137,6 +137,7 @@ class _Run:
         for index in range(first + 1, first + count + 1):
             self._reset_stats()
             began = time.perf_counter()
+            self.integrator.refresh = True
             self.system.follow_loads(index / fps, state.x, state.v)
             for substep in range(done, substeps):
                 # Times are multiples of the step, not sums of it: no drift over a long run.
@@ -174,6 +175,7 @@ class _Run:
                     time=state.time,
                     state=self._saved(state),
                 )
+            self.stats["dissipated"] += self.system.end_step(ahead.x, h)
             yield ahead
             yield Progress("step", ahead.time, index)
             return
@@ -186,6 +188,7 @@ class _Run:
             contact.report["unsettled"] += not solution.converged
             ahead = self.integrator.finish(state, solution.x, h)
             ahead.memory = memory.arrays()
+            self.stats["dissipated"] += self.system.end_step(ahead.x, h)
             self.stats["steps"] += 1
             self.stats["change"] = max(self.stats["change"], solution.change)
             yield ahead
@@ -292,13 +295,14 @@ class _Run:
         self.stats = dict.fromkeys(("steps", "halvings", "iterations", "gradients", "products", "factorisations"), 0)
         self.stats |= {
             "change": 0.0,
+            "dissipated": 0.0,
             "solver": "explicit" if self.integrator.explicit else "",
             "tolerance": self.tolerance,
         }
         self.system.contact.new_report()
 
     def _saved(self, state: State) -> dict[str, Any]:
-        return {
+        return self.system.kept() | {
             "time": state.time,
             "positions": state.x.copy(),
             "velocities": state.v.copy(),
@@ -344,6 +348,7 @@ def _restored(saved: dict[str, Any], system: System) -> State:
         if array.shape != shape or not np.isfinite(array).all():
             raise ShellError(f"resume: {name} must be finite with shape {shape}; is it a state of this scene?")
         arrays.append(array)
+    system.restore(saved)
     if "stretch_scales" in saved:
         scales = np.atleast_1d(np.asarray(saved["stretch_scales"], dtype=np.float64))
         if scales.shape != (len(system.scene.shells),) or not ((scales > 0) & (scales <= 1)).all():

@@ -6,7 +6,7 @@ what changes from step to step (targets, loads, lagged friction and drag) and re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -22,8 +22,9 @@ from .energies.penalty import Penalty
 from .energies.pins import Attachments, SoftPins
 from .energies.pressure import AreaNormals
 from .errors import ShellError, listed
+from .plasticity import Flow, PlasticState
 from .scene import Scene
-from .shell_energies import shell_energies, subdivision_energies, warn_of_soft_stretch
+from .shell_energies import Bending, shell_energies, subdivision_energies, warn_of_soft_stretch
 from .stretch_cap import GROWN, RESERVE, stretch_scale
 from .subdivision.model import SubdivisionModel, control_map
 from .types import Bools, Floats, Ints, Sparse
@@ -111,9 +112,13 @@ class System:
         self.isolated = not (damped or self._soft or scene.colliders)
         """Whether nothing but dead forces acts from outside."""
         self._ties = self._attachments(-np.inf)
+        self.flows = [
+            None if s.plasticity is None else Flow(s.plasticity, s, e) for s, e in zip(shells, parts, strict=True)
+        ]
+        """How each shell yields."""
         self.version = 0
         for i, shell in enumerate(shells):
-            warn_of_soft_stretch(i, shell, self._guards[i])
+            warn_of_soft_stretch(i, shell, parts[i])
 
     def unknowns(self, i: int) -> Ints:
         """Places of shell i's vertices and hidden unknowns in the stack."""
@@ -216,17 +221,47 @@ class System:
         """Whether the step from t over h [s] changes the constant matrix: rest angles that move, ties that open."""
         if sum(int((tie.release > t).sum()) for tie in self.scene.attachments) != self._tied:
             return True
-        pairs = zip(self.scene.shells, self.bendings, strict=True)
-        moving = [(shell.rest_angles_at(t + h), bend) for shell, bend in pairs if shell.rest_angles_move]
-        return any(not np.array_equal(angles, bend.angles.rest_angles) for angles, bend in moving)
+        return any(True for _ in self._moved_rest_angles(t + h))
+
+    def _moved_rest_angles(self, t: float) -> Iterator[tuple[Bending, Floats]]:
+        """Bendings whose rest angles are others at time t [s], and those."""
+        for shell, bending, flow in zip(self.scene.shells, self.bendings, self.flows, strict=True):
+            if shell.rest_angles_move or flow is not None:
+                angles = shell.rest_angles_at(t)
+                if flow is not None:
+                    angles = angles + flow.state.angles
+                if not np.array_equal(angles, bending.angles.rest_angles):
+                    yield bending, angles
 
     def _move_rest_angles(self, t: float) -> None:
-        for shell, bending in zip(self.scene.shells, self.bendings, strict=True):
-            if shell.rest_angles_move:
-                angles = shell.rest_angles_at(t)
-                if not np.array_equal(angles, bending.angles.rest_angles):
-                    bending.set_rest_angles(angles)
-                    self.version += 1
+        for bending, angles in self._moved_rest_angles(t):
+            bending.set_rest_angles(angles)
+            self.version += 1
+
+    def end_step(self, x: Floats, h: float) -> float:
+        """Let shells yield where a step of h [s] has left them, x (n, 3); the energy [J] that took."""
+        return sum(flow.step(x, h) for flow in self.flows if flow is not None)
+
+    def kept(self) -> dict[str, Any]:
+        """What shells have kept of their past, by names and plain arrays; nothing where none can."""
+        flows = enumerate(self.flows)
+        return {f"plastic_{i}_{k}": v for i, flow in flows if flow is not None for k, v in vars(flow.state).items()}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Take up what `kept` gave."""
+        for i, flow in enumerate(self.flows):
+            if flow is None:
+                continue
+            arrays = {}
+            for name, like in vars(flow.state).items():
+                array = np.array(saved.get(f"plastic_{i}_{name}", ()), dtype=np.float64)
+                if array.shape != like.shape or not np.isfinite(array).all():
+                    raise ShellError(
+                        f"resume: plastic {name} of shell {i} must be finite with shape {like.shape}; "
+                        "is it a state of this scene?"
+                    )
+                arrays[name] = array
+            flow.restore(PlasticState(**arrays))
 
     def _soft_pins(self, t: float) -> SoftPins:
         weights, pulls = (np.zeros((self.vertex_count, 3), order="F") for _ in range(2))

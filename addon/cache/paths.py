@@ -37,6 +37,11 @@ class CachePaths:
         return self.folder / f"{self.name}.state.npz"
 
     @property
+    def spool(self) -> Path:
+        """Frames of a shell that breaks, while its bake is unfinished."""
+        return self.folder / f"{self.name}.spool"
+
+    @property
     def alembic(self) -> Path:
         return self.folder / f"{self.name}.abc"
 
@@ -49,7 +54,7 @@ class CachePaths:
 
     def all(self) -> list[Path]:
         """Every file that belongs to the bake and is there, links left alone."""
-        known = [self.pc2, self.part, self.sidecar, self.part_sidecar, self.state, self.alembic]
+        known = [self.pc2, self.part, self.sidecar, self.part_sidecar, self.state, self.spool, self.alembic]
         try:
             for pattern in ("*.field*", "results*.pc2*"):
                 known += sorted(self.folder.glob(f"{_escaped(self.name)}.{pattern}"))

@@ -127,7 +127,7 @@ class Motion:
 
 def modal_simulation(scene: Any, obj: Any) -> Simulation:
     """What the scene means for a shell that moves in its modes: held vertices rest, unless the mesh itself moves."""
-    return build(scene, [obj], still_pins=not carries(obj))
+    return build(scene, [obj], breaking=False, still_pins=not carries(obj))
 
 
 def carries(obj: Any) -> bool:

@@ -20,6 +20,8 @@ class Frame:
     positions: Any
     velocities: Any
     slices: list[slice]
+    faces: Any
+    parent: Any
     fields: Any
     state: dict[str, Any]
     stats: dict[str, Any] = field(default_factory=dict)
@@ -62,11 +64,15 @@ class AtPositions:
 
 def progress(motion: Motion, frames: int, fps: float) -> Iterator[Step]:
     """Steps of a bake; the caller shows and samples the next frame before it asks for more."""
-    fields = LateFields(motion.link.shell)
+    shell = motion.link.shell
+    fields, itself = LateFields(shell), np.arange(len(shell.rest_positions))
     before = np.array(motion.modal.positions)
     for _ in range(frames):
         x = np.array(motion.advance(bpy.context.evaluated_depsgraph_get(), 1.0 / fps, sampled=True))
         state = {"time": motion.time, "positions": x}
         stats = {"iterations": motion.modal.report.iterations}
-        yield Step("frame", frame=Frame(x, (x - before) * fps, [slice(0, len(x))], fields.at(x), state, stats))
+        made = Frame(
+            x, (x - before) * fps, [slice(0, len(x))], shell.faces, itself, fields.at(x), state, stats
+        )  # fmt: skip
+        yield Step("frame", frame=made)
         before = x
