@@ -49,7 +49,7 @@ def draw_bake(layout: Any, context: Any) -> None:
         row.operator("thin_shell.live", text="Stop Live", icon="PAUSE", depress=True)
         wrapped(layout, f"Live: {live.current.message}")
     elif not settings.baked and is_modal(context.object):
-        draw_switch(row, context)
+        draw_switch(row)
         draw_message(layout)
     elif not settings.baked:
         row.operator("thin_shell.live", icon="PLAY")

@@ -17,8 +17,8 @@ def column(panel: Any, context: Any) -> tuple[Any, Any]:
     return context.object.thin_shell_realtime, made
 
 
-def draw_switch(layout: Any, context: Any) -> None:
-    """The button that the main panel shows too, and how it goes."""
+def draw_switch(layout: Any) -> None:
+    """The button of the main panel, in the place of Live."""
     on = player.current is not None and not player.current.preview
     layout.operator(
         "thin_shell.realtime",
@@ -42,13 +42,6 @@ class PHYSICS_PT_thin_shell_realtime(SubPanel, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         settings, layout = column(self, context)
         layout.row().prop(settings, "motion", expand=True)
-        if not is_modal(context.object):
-            return
-        layout.prop(settings, "mode_count")
-        row = self.layout.row()
-        row.enabled = not context.object.thin_shell.baked
-        draw_switch(row, context)
-        draw_message(self.layout)
 
 
 class THIN_SHELL_UL_handles(bpy.types.UIList):
@@ -74,9 +67,7 @@ class PHYSICS_PT_thin_shell_handles(SubPanel, bpy.types.Panel):
         settings, layout = column(self, context)
         row = layout.row()
         row.template_list("THIN_SHELL_UL_handles", "", settings, "handles", settings, "handle_index", rows=3)
-        side = row.column(align=True)
-        side.operator("thin_shell.handle_add", text="", icon="ADD")
-        side.operator("thin_shell.handle_remove", text="", icon="REMOVE")
+        row.column().operator("thin_shell.handle_remove", text="", icon="REMOVE")
         layout.operator("thin_shell.handle_add", icon="EMPTY_ARROWS")
         if settings.handle_index < len(settings.handles):
             handle = settings.handles[settings.handle_index]
