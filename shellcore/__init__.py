@@ -18,6 +18,7 @@ from .colliders import Collider, Plane, Sphere
 from .damping import Damping
 from .errors import ShellError, ShellWarning, StepFailed
 from .forces import Wind
+from .fracture import Fracture
 from .frame import Frame
 from .kawabata import KawabataResult, kawabata_test
 from .material import Material
@@ -34,6 +35,7 @@ __all__ = [
     "Attach",
     "Collider",
     "Damping",
+    "Fracture",
     "Frame",
     "Handle",
     "HandleReport",

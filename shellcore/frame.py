@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .cracks import Cracks
 from .energies.hinge import hinge_angles
 from .subdivision.energy import KirchhoffLove
 from .system import System
@@ -16,12 +17,12 @@ from .types import Floats, Ints
 
 
 class Fields(Mapping[str, Floats]):
-    """Quantities of a frame, computed when asked for: "strain", "stress", "bending", "plastic" per face, "contact" per
-    vertex."""
+    """Quantities of a frame, computed when asked for: "strain", "stress", "bending", "plastic", "damage" per face,
+    "contact" per vertex."""
 
-    _NAMES = ("strain", "stress", "bending", "plastic", "contact")
+    _NAMES = ("strain", "stress", "bending", "plastic", "damage", "contact")
 
-    def __init__(self, system: System, x: Floats) -> None:
+    def __init__(self, system: System, x: Floats, cracks: Cracks | None = None) -> None:
         # Contacts of this moment: later steps look elsewhere.
         self._contact_forces: Floats = system.contact.forces(x)
         self._system = system
@@ -31,7 +32,13 @@ class Fields(Mapping[str, Floats]):
         self._penalties = [copy(penalty) for penalty in system.penalties]
         self._kept = [None if flow is None else flow.state.curvature for flow in system.flows]
         self._plastic_strains = [getattr(strains, "plastic", None) for strains in system.strain_fields]
-        self._known: dict[str, Floats] = {}
+        damage = np.zeros(len(system.faces)) if cracks is None else cracks.face_damage()
+        self._known: dict[str, Floats] = {"damage": damage}
+        if cracks is not None and cracks.possible:
+            # The next cut has a system of its own: frames that are kept shall not keep them all.
+            for name in self._NAMES:
+                self[name]
+            del self._system
 
     def __getitem__(self, name: str) -> Floats:
         if name not in self._NAMES:
@@ -67,7 +74,8 @@ class Fields(Mapping[str, Floats]):
             if curvature is None:
                 parts.append(np.zeros(len(shell.faces)))
             else:
-                parts.append(np.append(curvature, 0.0)[shell.mesh.face_hinges].max(axis=1))
+                whole = shell.mesh if shell.cut is None else shell.cut.whole
+                parts.append(np.append(curvature, 0.0)[whole.face_hinges].max(axis=1))
         return np.concatenate(parts)
 
     def _bending(self) -> Floats:

@@ -109,10 +109,14 @@ class PlasticState:
 class Flow:
     """Yield of one shell: its law, what it has kept, and the energies that know of it."""
 
-    def __init__(self, law: Plasticity, shell: Shell, energies: ShellEnergies) -> None:
+    def __init__(
+        self, law: Plasticity, shell: Shell, energies: ShellEnergies, state: PlasticState | None = None
+    ) -> None:
         self.law = law
         mesh, rest = shell.mesh, shell.rest_positions
-        self.state = PlasticState.none(mesh)
+        self.state = PlasticState.none(mesh) if state is None else state
+        # Hinges of the whole mesh that are left.
+        self._at = slice(None) if shell.cut is None else shell.cut.hinges
         edge = np.linalg.norm(rest[mesh.hinges[:, 1]] - rest[mesh.hinges[:, 0]], axis=1)
         # Curvature of a turn by one radian, |e|/A [1/m], and the curvature it yields at, each (h,).
         self._per_angle = edge / shell.areas[mesh.hinge_faces].sum(axis=1)
@@ -128,6 +132,11 @@ class Flow:
             taken += self._stretch(self._membrane, self.law.yield_stretch, x, h)
         return taken
 
+    @property
+    def angles(self) -> Floats:
+        """Plastic part of the rest angles of the hinges that are left [rad], (k,)."""
+        return self.state.angles[self._at]
+
     def restore(self, state: PlasticState) -> None:
         """Go on from what was kept before."""
         self.state = state
@@ -142,7 +151,7 @@ class Flow:
         change = hinge.angles(x) - rest
         if hinge.form == "sine":
             change = (change + np.pi) % (2.0 * np.pi) - np.pi
-        over = np.abs(change) * self._per_angle - self._limit - law.hardening * state.curvature
+        over = np.abs(change) * self._per_angle - self._limit - law.hardening * state.curvature[self._at]
         which = np.flatnonzero(over > 0.0)
         if len(which) == 0:
             return 0.0
@@ -156,8 +165,9 @@ class Flow:
         falls = after <= before
         which, flow, turn = which[falls], flow[falls], turn[falls]
         state.angles, state.curvature = state.angles.copy(), state.curvature.copy()
-        state.angles[which] += turn
-        state.curvature[which] += flow
+        place = which if isinstance(self._at, slice) else self._at[which]
+        state.angles[place] += turn
+        state.curvature[place] += flow
         return float((before - after)[falls].sum())
 
     def _stretch(self, membrane: Fem, limit: Floats, x: Floats, h: float) -> float:

@@ -8,6 +8,7 @@ directions is in paper.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +55,7 @@ class RestAngles:
     def __init__(self, mesh: Topology, given: Any) -> None:
         self._mesh = mesh
         self.edits: list[Edit] = []
+        self._kept: Ints | None = None
         self._given: Floats | Callable[[float], Any] = given if callable(given) else self._checked(given)
 
     @property
@@ -68,7 +70,13 @@ class RestAngles:
             angles = angles.copy()
             for edit in self.edits:
                 edit.apply(angles, t)
-        return angles
+        return angles if self._kept is None else angles[self._kept]
+
+    def taken(self, kept: Ints) -> RestAngles:
+        """Those of the hinges `kept`, (k,), alone: what is left of a cut shell."""
+        part = copy(self)
+        part._kept = kept
+        return part
 
     def add(self, edit: Edit) -> None:
         """One more edit; what is added comes before what is put in place."""

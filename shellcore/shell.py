@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from .axes import face_axes
+from .cuts import Cut
 from .damping import Damping
 from .energies.hinge import hinge_angles
 from .errors import ShellError, listed
+from .fracture import Fracture, Seam
 from .hinge_rigidity import hinge_rigidities
 from .material import Material
 from .mesh import Topology, check_positions, topology
@@ -57,7 +59,7 @@ class Shell:
         damping: Damping | None = None,
         pressure: float | OfTime | None = None,
         plasticity: Plasticity | None = None,
-        fracture: None = None,
+        fracture: Fracture | None = None,
         self_contact: bool = True,
         friction: float = 0.3,
         start: Floats | None = None,
@@ -89,10 +91,12 @@ class Shell:
             raise ShellError("bending='subdivision' has a membrane of its own: leave `membrane` as it is")
         if self.loop is not None and damping is not None and damping.hinge > 0:
             raise ShellError("bending='subdivision' has no hinges to damp: use Damping(viscosity=)")
-        if fracture is not None:
-            raise ShellError("fracture is not part of this version yet; leave it None")
-        self.plasticity = plasticity
+        self.plasticity, self.fracture = plasticity, fracture
+        self.seams: list[Seam] = []
+        self.cut: Cut | None = None
+        """How the mesh is cut, of a shell that has been through fracture."""
         self._check_plasticity()
+        self._check_fracture()
         for per_face in (material.membrane_moduli, material.face_areal_density, material.face_thickness):
             per_face(len(self.mesh.faces))  # raises where an array does not fit the mesh
         self.axes = face_axes(self.rest_positions, self.mesh.faces, axes)
@@ -205,6 +209,26 @@ class Shell:
                     edges=[(int(a), int(b))],
                 )
         return angles
+
+    def seam(self, edges: Sequence[Sequence[int]] | Ints, release: float | Floats) -> None:
+        """Edges, vertex pairs (k, 2), that come open at `release` [s], a number or (k,), whatever they bear."""
+        if self.loop is not None:
+            raise ShellError("bending='subdivision' cannot come apart: seams need 'hinge', 'quadratic' or 'cubic'")
+        hinges = hinges_at(self.mesh, edges)
+        when = per_item(release, len(hinges), "seam release times")
+        if np.isnan(when).any():
+            raise ShellError("seam release times must be numbers")
+        self.seams.append(Seam(hinges, when))
+
+    def _check_fracture(self) -> None:
+        law = self.fracture
+        if law is None:
+            return
+        if not isinstance(law, Fracture):
+            raise ShellError(f"fracture must be a Fracture, not {type(law).__name__}")
+        if self.loop is not None:
+            raise ShellError("bending='subdivision' cannot come apart: fracture needs 'hinge', 'quadratic' or 'cubic'")
+        per_item(law.toughness, len(self.rest_positions), "fracture toughness")
 
     def _check_plasticity(self) -> None:
         law = self.plasticity

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from .assembly import Hessian
 from .energies.base import Energy
 from .energies.cubic import Cubic
 from .energies.fem import Fem
-from .energies.hinge import Hinge, hinge_weights
+from .energies.hinge import Hinge, hinge_angles, hinge_weights
 from .energies.pressure import Pressure
 from .energies.quadratic import crouzeix_raviart, vertex_form
 from .energies.springs import AreaSprings, EdgeSprings, spring_constants
@@ -23,7 +23,7 @@ from .stretch_guard import StretchGuard
 from .subdivision.energy import KelvinVoigt
 from .subdivision.model import FaceStrains, SubdivisionModel
 from .subdivision.supports import ToControl
-from .types import Floats, Sparse
+from .types import Floats, Ints, Sparse
 
 # Stretch over bending, A|e|²/D, below which a curved cubic shell leaves its model (Cubic Shells, section 8).
 STIFFEST_BENDING = 100.0
@@ -55,6 +55,14 @@ class Bending:
         """Constant (n, n) matrix."""
         return self.energy.stiffness() if self.companion is None else self.companion.stiffness()
 
+    def energy_of(self, which: Ints, x: Floats) -> float:
+        """Energy [J] of some hinges, (k,), at positions x."""
+        if isinstance(self.energy, Cubic):
+            corners = x[self.angles.hinges[which]]
+            return float(self.energy.forms.energies(corners, which, self.angles.rest_angles[which]).sum())
+        change = hinge_angles(x, self.angles.hinges[which]) - self.angles.rest_angles[which]
+        return float(self.angles.energies(change, which).sum())
+
     def set_rest_angles(self, angles: Floats) -> None:
         """New rest angles [rad], (h,), for all three."""
         self.angles.set_rest_angles(angles)
@@ -70,12 +78,19 @@ class ShellEnergies:
     strains: Fem | FaceStrains
     """Measures strain and stress of the faces."""
     bending: Bending
-    viscosities: list[StrainViscosity | AngleViscosity | KelvinVoigt] = field(default_factory=list)
+    viscosities: list[StrainViscosity | AngleViscosity] = field(default_factory=list)
+    whole_viscosity: KelvinVoigt | None = None
+    """Of a subdivision shell: it changes the energy of bending for a step."""
     angle_damper: AngleViscosity | None = None
     """The viscosity that must know of moving rest angles."""
     pressure: Pressure | None = None
     guard: StretchGuard | None = None
     """Set where the energy could run away under stretch."""
+
+    def bending_of_step(self, x: Floats, h: float) -> Bending:
+        """Bending in a step of h [s] that starts at x."""
+        whole = self.whole_viscosity
+        return self.bending if whole is None else replace(self.bending, energy=whole.begin_step(x, h))
 
     def stiffen(self, factor: float) -> None:
         """Multiply the stiffness of the membrane, and of what measures its stress."""
@@ -93,13 +108,33 @@ def shell_energies(shell: Shell, at: int, vertex_count: int, scale: float) -> Sh
     a11, a22, a12, a66 = shell.material.membrane_moduli(len(mesh.faces))
     moduli = (scale * a11, scale * a22, scale * a12, scale * a66)
     fem = Fem(rest, mesh.faces, shell.axes, moduli, at, n)
+    return _completed(shell, fem, _bending(shell, at, n), at, n)
+
+
+def recut(before: ShellEnergies, shell: Shell, kept: Ints, at: int, vertex_count: int) -> ShellEnergies:
+    """Energies of a shell after a cut: of its hinges `kept`, (k,), and of all its faces, on their new vertices."""
+    assert isinstance(before.strains, Fem)
+    fem = before.strains.recut(shell.faces + at, vertex_count)
+    old = before.bending
+    angles = old.angles.recut(shell.mesh, kept, at, vertex_count)
+    if old.companion is None:
+        form = vertex_form(shell.rest_positions, shell.mesh, shell.hinge_rigidity, at, vertex_count)
+        return _completed(shell, fem, Bending(form, angles, None), at, vertex_count)
+    companion = old.companion.recut(shell.mesh, kept, at, vertex_count)
+    bending = Bending(angles if old.energy is old.angles else companion, angles, companion)
+    return _completed(shell, fem, bending, at, vertex_count)
+
+
+def _completed(shell: Shell, fem: Fem, bending: Bending, at: int, n: int) -> ShellEnergies:
+    """All energies of a shell of hinges, from its membrane and bending."""
+    mesh, rest = shell.mesh, shell.rest_positions
     membranes: list[Energy] = [fem]
     if shell.membrane == "springs":
-        k_length, k_area = spring_constants(rest, mesh, shell.axes, moduli)
+        k_length, k_area = spring_constants(rest, mesh, shell.axes, fem.moduli)
         membranes = [EdgeSprings(rest, mesh, k_length, at, n)]
         if k_area.any():
             membranes.append(AreaSprings(rest, mesh, k_area, at, n))
-    parts = ShellEnergies(membranes, fem, _bending(shell, at, n))
+    parts = ShellEnergies(membranes, fem, bending)
     rate = shell.damping.stiffness + shell.damping.viscosity
     if rate > 0.0:
         parts.viscosities.append(StrainViscosity(fem, rate))
@@ -145,7 +180,7 @@ def subdivision_energies(
     parts = ShellEnergies([], FaceStrains(energy), Bending(energy, hinges, None, has_membrane=True))
     rate = shell.damping.stiffness + shell.damping.viscosity
     if rate > 0.0:
-        parts.viscosities.append(KelvinVoigt(energy, rate))
+        parts.whole_viscosity = KelvinVoigt(energy, rate)
     if shell.pressure is not None:
         parts.pressure = Pressure(shell.faces + at, shell.mesh.closed, vertex_count)
     return parts

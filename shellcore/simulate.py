@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .cracks import Cracks
 from .errors import ShellError, StepFailed
 from .frame import Fields, Frame
 from .integrators import Integrator, State, StepPotential
@@ -18,6 +19,7 @@ from .solver import FACTORED, Memory, Solution, Steps, mixed_newton, newton, qua
 from .stretch_cap import STRAIN_LIMIT
 from .system import System
 from .types import Floats
+from .vectors import by_columns
 
 # A step that does not converge is halved at most this often.
 HALVINGS = 6
@@ -128,8 +130,13 @@ class _Run:
         self.solver = solver
         self.iterations = iterations
         self.stats: dict[str, Any] = {}
+        self.cracks = Cracks(scene)
+        # Vertex of the last frame that each vertex comes from.
+        self.parent = np.arange(self.system.visible)
 
     def frames(self, count: int, fps: float, substeps: int, resume: dict[str, Any] | None) -> Iterator[Progress]:
+        if resume is not None:
+            self._go_on_with(self.cracks.restore(resume, self.system))
         state = self._start(1.0 / (fps * substeps)) if resume is None else _restored(resume, self.system)
         h = 1.0 / (fps * substeps)
         # A state of a failed step may lie between frames, or between steps: the first step then ends on the next.
@@ -138,6 +145,7 @@ class _Run:
             self._reset_stats()
             began = time.perf_counter()
             self.integrator.refresh = True
+            self.parent = np.arange(self.system.visible)
             self.system.follow_loads(index / fps, state.x, state.v)
             for substep in range(done, substeps):
                 # Times are multiples of the step, not sums of it: no drift over a long run.
@@ -175,8 +183,7 @@ class _Run:
                     time=state.time,
                     state=self._saved(state),
                 )
-            self.stats["dissipated"] += self.system.end_step(ahead.x, h)
-            yield ahead
+            yield self._after_step(ahead, h)
             yield Progress("step", ahead.time, index)
             return
         if self.integrator.needs_factor(state.time, h):
@@ -188,10 +195,9 @@ class _Run:
             contact.report["unsettled"] += not solution.converged
             ahead = self.integrator.finish(state, solution.x, h)
             ahead.memory = memory.arrays()
-            self.stats["dissipated"] += self.system.end_step(ahead.x, h)
             self.stats["steps"] += 1
             self.stats["change"] = max(self.stats["change"], solution.change)
-            yield ahead
+            yield self._after_step(ahead, h)
             return
         if halvings == 0:
             raise StepFailed(
@@ -208,6 +214,31 @@ class _Run:
                 else:
                     yield event
         yield state
+
+    def _after_step(self, state: State, h: float) -> State:
+        """Let shells yield and break where a step of h [s] has left them; the state to go on from."""
+        self.stats["dissipated"] += self.system.end_step(state.x, h)
+        if not self.cracks.possible:
+            return state
+        self.cracks.part(self.system, state.x)
+        cut = self.cracks.step(self.system, state.x, state.time)
+        if cut is None:
+            return state
+        before = self.system.mass
+        system, parent, lost = cut
+        self.stats["dissipated"] += lost
+        self._go_on_with(system)
+        self.parent = self.parent[parent[: system.visible]]
+        x, v, a = (by_columns(array[parent]) for array in (state.x, state.v, state.a))
+        steps, changes = state.memory
+        if len(steps):
+            # Copies move as one did; a change of force is shared by mass, so that no pair's curvature changes.
+            steps, changes = steps[:, parent], changes[:, parent] * (system.mass / before[parent])[None, :, None]
+        return State(state.time, x, v, a, (steps, changes))
+
+    def _go_on_with(self, system: System) -> None:
+        self.system = system
+        self.integrator.go_on_with(system)
 
     def _solve(self, state: State, h: float, index: int) -> Generator[Progress, None, tuple[Solution, Memory]]:
         method = self.stats["solver"] = self._method(h)
@@ -302,15 +333,19 @@ class _Run:
         self.system.contact.new_report()
 
     def _saved(self, state: State) -> dict[str, Any]:
-        return self.system.kept() | {
-            "time": state.time,
-            "positions": state.x.copy(),
-            "velocities": state.v.copy(),
-            "accelerations": state.a.copy(),
-            "memory_steps": state.memory[0].copy(),
-            "memory_changes": state.memory[1].copy(),
-            "stretch_scales": np.array(self.system.stretch_scales),
-        }
+        return (
+            self.system.kept()
+            | self.cracks.kept()
+            | {
+                "time": state.time,
+                "positions": state.x.copy(),
+                "velocities": state.v.copy(),
+                "accelerations": state.a.copy(),
+                "memory_steps": state.memory[0].copy(),
+                "memory_changes": state.memory[1].copy(),
+                "stretch_scales": np.array(self.system.stretch_scales),
+            }
+        )
 
     def _frame(self, state: State) -> Frame:
         n = self.system.visible
@@ -322,17 +357,18 @@ class _Run:
             velocities=np.array(velocities[:n], order="C"),
             faces=self.system.faces,
             slices=[slice(int(a), int(b)) for a, b in pairwise(bounds)],
-            source=np.arange(n),
-            parent=np.arange(n),
-            birth=np.full(n, -np.inf),
+            source=self.cracks.source,
+            parent=self.parent,
+            birth=self.cracks.birth,
             state=self._saved(state),
-            fields=Fields(self.system, state.x),
+            fields=Fields(self.system, state.x, self.cracks),
             hidden=[np.array(positions[a:b], order="C") for a, b in pairwise(self.system.hidden_offsets)],
             stats=self.stats
             | {
                 "constant_factorisations": self.integrator.factorisations,
                 "stretch_scales": list(self.system.stretch_scales),
             }
+            | (self.cracks.counts() if self.cracks.possible else {})
             | self.system.contact.summary(state.x),
         )
 

@@ -37,8 +37,9 @@ def stretch_scale(
     """
     angles = shell.rest_angles_at(0.0)
     curved = shell.rest_angles_move or (len(angles) and float(np.abs(angles).max()) > PLANE)
-    if shell.plasticity is not None and shell.plasticity.yield_stretch is not None:
-        return 1.0  # a softer membrane would strain its way past the yield
+    yields = shell.plasticity is not None and shell.plasticity.yield_stretch is not None
+    if yields or (shell.fracture is not None and shell.fracture.stretch is not None):
+        return 1.0  # a softer membrane would strain its way past the limit
     # A sheet that starts strained, or rolled up, was given its stiffness for a reason.
     if limit <= 0.0 or curved or float(np.abs(shell.shape_angles).max(initial=0.0)) > PLANE:
         return 1.0

@@ -24,7 +24,7 @@ from .energies.pressure import AreaNormals
 from .errors import ShellError, listed
 from .plasticity import Flow, PlasticState
 from .scene import Scene
-from .shell_energies import Bending, shell_energies, subdivision_energies, warn_of_soft_stretch
+from .shell_energies import Bending, ShellEnergies, recut, shell_energies, subdivision_energies, warn_of_soft_stretch
 from .stretch_cap import GROWN, RESERVE, stretch_scale
 from .subdivision.model import SubdivisionModel, control_map
 from .types import Bools, Floats, Ints, Sparse
@@ -33,17 +33,26 @@ from .vectors import by_columns
 
 @dataclass
 class StepTerms:
-    """What acts during one step: soft energies, dead forces [N] (n, 3), and where held components go (n, 3)."""
+    """What acts during one step: soft energies, dead forces [N] (n, 3), where held components go (n, 3), and the
+    bending of each shell (of subdivision shells with their viscosity in it)."""
 
     energies: list[Energy]
     force: Floats
     targets: Floats
+    bendings: list[Bending]
 
 
 class System:
     """All shells of a scene, stacked. Positions are (n, 3) throughout."""
 
-    def __init__(self, scene: Scene, strain_limit: float = 0.0) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        strain_limit: float = 0.0,
+        before: tuple[System, Sequence[Ints], Floats] | None = None,
+    ) -> None:
+        """`before`: the system this one goes on from after a cut, the hinges of each of its shells that are left, and
+        where everything is, (n, 3)."""
         self.scene = scene
         self.strain_limit = strain_limit
         self.offsets = scene.offsets()
@@ -65,12 +74,16 @@ class System:
             self.mass_damping[self.unknowns(i)] = shell.damping.mass * self.mass[self.unknowns(i)]
         self.faces = np.concatenate([shell.faces + at for shell, at in zip(shells, self.offsets, strict=False)])
         self.area_normals = AreaNormals(self.faces, n)
-        self.stretch_scales = self._wanted_scales(0.0, self.start, self.velocities)
+        self.stretch_scales: list[float] = (
+            self._wanted_scales(0.0, self.start, self.velocities) if before is None else before[0].stretch_scales
+        )
         """Factor on each shell's membrane stiffness; below 1 where `strain_limit` let it be lowered."""
-        self.energies_of = [
+        self.energies_of: list[ShellEnergies] = [
             subdivision_energies(shell, self.models[i], int(at), n, scale, self.to_control)
             if i in self.models
             else shell_energies(shell, int(at), n, scale)
+            if before is None
+            else recut(before[0].energies_of[i], shell, before[1][i], int(at), n)
             for i, (shell, at, scale) in enumerate(zip(shells, self.offsets, self.stretch_scales, strict=False))
         ]
         """Energies of each shell."""
@@ -101,7 +114,9 @@ class System:
                     f"shell {min(self.models)}: bending='subdivision' meets planes and spheres by penalty only so far; "
                     "use another bending model with exact contact or mesh colliders"
                 )
-            self.contact = Contact(scene, self.mass, self.free, self.start)
+            self.contact = Contact(scene, self.mass, self.free, self.start if before is None else before[2])
+            if before is not None:
+                self.contact.report = before[0].contact.report
         else:
             half = [np.full(len(s.rest_positions), 0.5 * float(np.mean(s.material.thickness))) for s in shells]
             touching = np.where(np.arange(n) < self.visible, self.mass, 0.0)
@@ -112,12 +127,16 @@ class System:
         self.isolated = not (damped or self._soft or scene.colliders)
         """Whether nothing but dead forces acts from outside."""
         self._ties = self._attachments(-np.inf)
-        self.flows = [
-            None if s.plasticity is None else Flow(s.plasticity, s, e) for s, e in zip(shells, parts, strict=True)
+        kept: list[PlasticState | None] = [None] * len(shells)
+        if before is not None:
+            kept = [None if flow is None else flow.state for flow in before[0].flows]
+        self.flows: list[Flow | None] = [
+            None if shell.plasticity is None else Flow(shell.plasticity, shell, part, state)
+            for shell, part, state in zip(shells, parts, kept, strict=True)
         ]
         """How each shell yields."""
-        self.version = 0
-        for i, shell in enumerate(shells):
+        self.version: int = 0 if before is None else before[0].version + 1
+        for i, shell in enumerate(shells if before is None else ()):
             warn_of_soft_stretch(i, shell, parts[i])
 
     def unknowns(self, i: int) -> Ints:
@@ -215,7 +234,7 @@ class System:
             self.contact.begin_step(t, h, x, v, targets, self.scene.gravity)
             energies.append(self.contact)
         force, drag = self._forces(t, h, x, v)
-        return StepTerms(energies + drag, force, targets)
+        return StepTerms(energies + drag, force, targets, [part.bending_of_step(x, h) for part in self.energies_of])
 
     def stiffness_changes(self, t: float, h: float) -> bool:
         """Whether the step from t over h [s] changes the constant matrix: rest angles that move, ties that open."""
@@ -229,7 +248,7 @@ class System:
             if shell.rest_angles_move or flow is not None:
                 angles = shell.rest_angles_at(t)
                 if flow is not None:
-                    angles = angles + flow.state.angles
+                    angles = angles + flow.angles
                 if not np.array_equal(angles, bending.angles.rest_angles):
                     yield bending, angles
 
@@ -372,7 +391,7 @@ class System:
                 part = energy.stiffness()
                 total = total if part is None else total + part
         if bending:
-            for bend in self.bendings:
+            for bend in terms.bendings:
                 total = total + bend.stiffness()
         for energy in terms.energies:
             part = energy.stiffness()
