@@ -138,6 +138,19 @@ def test_dragging_an_empty_moves_the_shell_at_once(leaf):
     assert np.array_equal(shown(leaf), same), "nothing was dragged"
 
 
+def test_a_handle_rests_where_it_is_told(leaf):
+    bpy.context.scene.use_gravity = False
+    rest = evaluated(leaf, 1)
+    handle = add_handle(leaf, TIP)
+    handle.location = (3.0, 1.0, 2.0)
+    bpy.context.view_layer.update()
+    assert bpy.ops.thin_shell.handle_rest() == {"FINISHED"}
+    bake()
+    assert np.abs(evaluated(leaf, 6) - rest).max() < 1e-5
+    leaf.thin_shell_realtime.handles[0].target = None
+    assert "has an object" in failure(bpy.ops.thin_shell.handle_rest)
+
+
 def test_a_stiffness_makes_a_spring_of_a_handle(leaf):
     bpy.context.scene.use_gravity = False
     results = []
