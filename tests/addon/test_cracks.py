@@ -208,6 +208,33 @@ def test_a_duplicate_goes_back_to_a_mesh_of_its_own(cut):
     assert obj.data == whole
 
 
+def test_objects_that_share_a_mesh_share_it_again(cut):
+    obj, arrays, splits, _ = cut
+    other = bpy.data.objects.new("Other", obj.data)
+    bpy.context.collection.objects.link(other)
+    other.thin_shell.enabled = True
+    for each in (obj, other):
+        cracks.put_on(each, arrays, splits, 1)
+    assert obj.data != other.data
+    for each in (obj, other):
+        cracks.take_off(each)
+    assert obj.data == other.data
+
+
+def test_a_duplicate_bakes_apart(dome, breaking):
+    breaking(dome)
+    whole = dome.data
+    bake()
+    bpy.ops.object.duplicate()
+    copy = bpy.context.object
+    bake()
+    assert copy.data != dome.data and copy.thin_shell.whole_mesh != whole == dome.thin_shell.whole_mesh
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert bpy.ops.thin_shell.delete_bake() == {"FINISHED"}
+    assert copy.mode == "OBJECT" and copy.data != whole and everything(copy.data) == everything(whole)
+    assert len(evaluated(dome, 6)) == len(dome.data.vertices)
+
+
 def test_ancestors_follow_the_chain():
     splits = Splits(4, np.array([[0, 1, 2]]), np.array([1, 4, 0]), np.array([1, 3, 3]))
     assert splits.ancestors(0).tolist() == [0, 1, 2, 3, 1, 1, 0]
