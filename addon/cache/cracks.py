@@ -23,6 +23,7 @@ from ..bridge.mesh import (
     MeshArrays,
     is_cracked,
     own_whole_mesh,
+    vertex_positions,
 )
 from .split_mesh import split_copy
 from .splits import Splits
@@ -32,8 +33,9 @@ CRACK_FRAME = "thin_shell_crack_frame"
 PIECE = "thin_shell_piece"
 NEVER = 1e6
 """Crack frame of vertices that never break: later than any frame."""
-# Copies sit on each other to the last bit until they part; this only has to be more than nothing.
-WELD_DISTANCE = 1e-6
+# Copies sit on each other to the last bit until they part, so any distance welds them. This share of the mesh's size
+# (in its own units, whatever the object's scale) is too small for an open crack to be taken for a closed one.
+WELD_SHARE = 1e-7
 
 
 def put_on(obj: Any, arrays: MeshArrays, splits: Splits, start: int) -> None:
@@ -63,7 +65,7 @@ def weld(obj: Any) -> None:
         modifier = obj.modifiers.new(WELD_MODIFIER, "WELD")
         modifier.name = WELD_MODIFIER
     modifier.mode = "ALL"
-    modifier.merge_threshold = WELD_DISTANCE
+    modifier.merge_threshold = WELD_SHARE * float(np.ptp(vertex_positions(obj.data), axis=0).max())
     modifier.vertex_group = GROUP
     modifier.show_expanded = False
     # Results are read by number of vertex, which welding changes.

@@ -354,6 +354,18 @@ def test_copies_sit_on_each_other_to_the_bit_until_they_part(dome, breaking):
                 assert (np.abs(x[born] - x[plan.parents[born - plan.originals]]).max(axis=1) > 0).all()
 
 
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_open_cracks_stay_open_at_any_scale(dome, breaking, scale):
+    """Local coordinates a thousand times smaller or larger than the world's."""
+    for vert in dome.data.vertices:
+        vert.co *= scale
+    dome.scale = (1 / scale,) * 3
+    dome.data.update()
+    plan = breaking(dome).plans[0]
+    bake()
+    assert [len(evaluated(dome, frame)) for frame in (1, 2, 4, 6)] == [plan.alive(s) for s in (0, 1, 3, 5)]
+
+
 def test_results_grow_with_the_cracks(dome, breaking):
     plan = breaking(dome).plans[0]
     for name in ("strain", "velocity", "contact", "damage"):
