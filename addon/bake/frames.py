@@ -13,6 +13,10 @@ from ..errors import UserError
 from .store import Share, Store, Target, face_to_vertex
 
 
+# Results the core gives per vertex; the others are per face.
+PER_VERTEX = ("contact",)
+
+
 def solver_options(obj: Any) -> dict[str, Any]:
     """Keywords of `sc.progress` from the panel."""
     settings = obj.thin_shell
@@ -54,7 +58,7 @@ def shares(store: Store, simulation: Simulation, frame: Any) -> list[Share]:
                 values[name] = frame.velocities[part]
                 continue
             whole = frame.fields[name]
-            if len(whole) == len(frame.positions):
+            if name in PER_VERTEX:
                 values[name] = whole[part]
             else:
                 values[name] = face_to_vertex(whole[rows], faces, part.stop - part.start)
