@@ -12,7 +12,6 @@ from ..cache import pc2
 from ..errors import UserError
 from .store import Share, Store, Target, face_to_vertex
 
-
 # Results the core gives per vertex; the others are per face.
 PER_VERTEX = ("contact",)
 
