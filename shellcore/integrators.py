@@ -123,7 +123,9 @@ class StepPotential:
 
     def factored(self, hessian: Hessian, definite: bool = False) -> Callable[[Floats], Floats] | None:
         rows = np.flatnonzero(self.free.ravel())
-        factor = Factor(hessian.matrix().tocsc()[rows][:, rows])
+        # Symmetric, so that the transpose, which turns rows into columns at no cost, is the same matrix.
+        matrix = hessian.matrix().tocsr()[rows][:, rows].T
+        factor = Factor(matrix)
         if definite and factor.negative_pivots:
             return None
 
@@ -198,7 +200,7 @@ class Integrator:
         energies = list(terms.energies) + damping
         membrane, bending = self.name != "imex_bending", self.name != "imex_membrane"
         membranes = [energy for group in system.membranes for energy in group]
-        bendings = [bend.energy for bend in system.bendings]
+        bendings = [bend.energy for bend in terms.bendings]
         for part, implicit in ((membranes, membrane), (bendings, bending)):
             if implicit:
                 energies += part
@@ -216,7 +218,7 @@ class Integrator:
                 parts += [energy.hessian(at) for energy in membranes if energy not in stresses.membranes]
             if bending:
                 done = [] if stresses is None else stresses.membranes
-                parts += [bend.hessian(at, self.jacobian) for bend in system.bendings if bend.energy not in done]
+                parts += [bend.hessian(at, self.jacobian) for bend in terms.bendings if bend.energy not in done]
             return parts
 
         factor = self._factored(terms, inertia, damping, membrane, bending, h)
@@ -323,7 +325,8 @@ class Integrator:
         system = self.system
         terms = system.begin_step(t - h, h, x - h * v, v)
         force = terms.force
-        for energy in terms.energies + system.elastic():
+        membranes = [energy for group in system.membranes for energy in group]
+        for energy in terms.energies + membranes + [bend.energy for bend in terms.bendings]:
             force -= energy.gradient(x)
         if self.name == "newmark":
             force -= system.mass_damping[:, None] * v

@@ -7,6 +7,7 @@ between two steps ends in a message, not in a crash.
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
@@ -108,10 +109,8 @@ class Job:
         bpy.data.scenes[scene_name].frame_set(start)
         objects = self._objects()
         scene = bpy.data.scenes[scene_name]
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", sc.ShellWarning)
+        with self._heard():
             simulation = build(scene, objects)
-        self.warnings += [str(w.message) for w in caught]
         fps = frames_per_second(scene)
         store = self._store(scene, objects, simulation, start, fps)
         options = solver_options(objects[0])
@@ -121,13 +120,24 @@ class Job:
             if frame > start:
                 show(scene_name, frame, simulation, start, fps)
             yield Report("Preparing the solver", frame, start, order.last)
-            steps = sc.progress(simulation.scene, frames=order.last - frame, fps=fps, resume=solver_state, **options)
+            with self._heard():
+                steps = sc.progress(
+                    simulation.scene, frames=order.last - frame, fps=fps, resume=solver_state, **options
+                )
             yield from self._frames(steps, store, simulation, scene_name, start, frame, fps)
         finally:
             self._keep(store)
             for link, target in zip(simulation.links, store.targets, strict=True):
                 if target.splits is not None:
                     self.cracks[link.name] = link.arrays, target.splits
+
+    @contextmanager
+    def _heard(self) -> Iterator[None]:
+        """What the core warns of inside reaches the user."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", sc.ShellWarning)
+            yield
+        self.warnings += [str(w.message) for w in caught]
 
     def _frames(
         self, steps: Any, store: Store, simulation: Simulation, scene_name: str, start: int, frame: int, fps: float

@@ -19,7 +19,7 @@ from .material import weighted
 from .motion import Sampler, Track, evaluated
 from .units import frames_per_second, matrix_of, metres_per_unit, to_object, to_world
 from .weights import group_weights
-from .yielding import fracture, plasticity
+from .yielding import fracture, plasticity, seams
 
 # Pins at least this heavy hold exactly; weights are painted in single precision.
 EXACT = 0.9995
@@ -117,6 +117,8 @@ def _link(obj: Any, depsgraph: Any, sampler: Sampler, scale: float, fps: float, 
             hinge_fit=settings.hinge_fit,
         )
         creases.apply(obj, mesh, shell, matrix.now, fps)
+        if breaking:
+            seams(obj, mesh, shell, fps)
     except sc.ShellError as error:
         raise located(error, name, arrays) from None
     _pin(obj, mesh, shell, sampler, depsgraph, scale)

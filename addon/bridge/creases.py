@@ -50,30 +50,29 @@ def creases(obj: Any, mesh: Any) -> tuple[Any, Any, Any, Any]:
     angle, start, end = np.zeros(count), np.zeros(count), np.zeros(count)
     folds = np.zeros(count, dtype=bool)
     if settings.crease_attribute:
-        value = _edge_values(obj, mesh, settings.crease_attribute)
+        value = edge_values(obj, mesh, settings.crease_attribute)
         folds = value != 0.0
         angle, start[:], end[:] = value * settings.crease_angle, settings.crease_start, settings.crease_end
     if MARK in mesh.attributes:
-        marked = _edge_values(obj, mesh, MARK) != 0.0
+        marked = edge_values(obj, mesh, MARK) != 0.0
         for name, known in ((ANGLE, angle), (START, start), (END, end)):
-            known[marked] = _edge_values(obj, mesh, name)[marked]
+            known[marked] = edge_values(obj, mesh, name)[marked]
         folds |= marked
     folds &= np.bincount(corner_edges(mesh), minlength=count) == 2
     # Marks are kept in single precision, in which π is a little too large.
     return edge_vertices(mesh)[folds], np.clip(angle[folds], -np.pi, np.pi), start[folds], end[folds]
 
 
-def _edge_values(obj: Any, mesh: Any, name: str) -> Any:
+def edge_values(obj: Any, mesh: Any, name: str) -> Any:
+    """Values of an edge attribute as numbers, (e,)."""
     attribute = mesh.attributes.get(name)
     if attribute is None or attribute.domain != "EDGE":
         kind = "not on the mesh" if attribute is None else f"on {attribute.domain.lower()}s, not edges"
         raise UserError(
-            f"{obj.name}: the crease attribute '{name}' is {kind}: choose another in Creases and Curl, or mark edges",
+            f"{obj.name}: the edge attribute '{name}' is {kind}: choose another, or mark edges again",
             object=obj.name,
         )
-    values = scalar(obj, attribute, "the crease")
+    values = scalar(obj, attribute, "an edge")
     if not np.isfinite(values).all():
-        raise UserError(
-            f"{obj.name}: '{name}' holds values that are not finite: mark the creases again", object=obj.name
-        )
+        raise UserError(f"{obj.name}: '{name}' holds values that are not finite: mark the edges again", object=obj.name)
     return values

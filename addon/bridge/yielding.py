@@ -7,10 +7,15 @@ import numpy as np
 from ... import shellcore as sc
 from ..errors import UserError
 from .axes import pixels
-from .mesh import MeshArrays, corner_uvs
+from .creases import edge_values
+from .mesh import MeshArrays, corner_edges, corner_uvs, edge_vertices
 from .weights import vertex_weights
 
+TEAR, TEAR_FRAME = "thin_shell_tear", "thin_shell_tear_frame"
+"""Edge attributes that Mark Tear writes: whether an edge opens, and at which frame."""
 PERCENT = 0.01
+NEVER = 1e30
+"""A threshold that nothing reaches; infinity times the cosine of a right angle is no number."""
 
 
 def plasticity(obj: Any) -> Any:
@@ -26,25 +31,29 @@ def plasticity(obj: Any) -> Any:
     )
 
 
-def fracture_supported() -> bool:
-    """Whether the core can break shells."""
-    return hasattr(sc, "Fracture")
-
-
 def fracture(obj: Any, mesh: Any, arrays: MeshArrays) -> Any:
     """`sc.Fracture`, or None where it is off."""
     settings = obj.thin_shell
     if not settings.use_fracture:
         return None
-    if not fracture_supported():
-        raise UserError(f"{obj.name}: this version cannot break shells: turn Fracture off", object=obj.name)
     check_breakable(obj, mesh, arrays)
-    core: Any = sc
-    return core.Fracture(
-        curvature=(settings.fracture_along, settings.fracture_across),
+    bends = (settings.fracture_along, settings.fracture_across) if settings.use_fracture_bend else NEVER
+    return sc.Fracture(
+        curvature=bends,
         stretch=settings.fracture_stretch * PERCENT if settings.use_fracture_stretch else None,
         toughness=toughness(obj, mesh, arrays),
     )
+
+
+def seams(obj: Any, mesh: Any, shell: sc.Shell, fps: float) -> None:
+    """Tell the shell of its edges that open at a frame."""
+    settings = obj.thin_shell
+    if not settings.use_fracture or TEAR not in mesh.attributes:
+        return
+    inner = np.bincount(corner_edges(mesh), minlength=len(mesh.edges)) == 2
+    opens = inner & (edge_values(obj, mesh, TEAR) != 0.0)
+    frames = edge_values(obj, mesh, TEAR_FRAME)[opens]
+    shell.seam(edge_vertices(mesh)[opens], np.maximum(frames - settings.frame_start, 0.0) / fps)
 
 
 def toughness(obj: Any, mesh: Any, arrays: MeshArrays) -> Any:

@@ -6,7 +6,6 @@ import bpy
 
 from .. import presets
 from ..bridge.creases import MARK
-from ..bridge.yielding import fracture_supported
 from .base import SubPanel, column, editable, wrapped
 
 
@@ -38,10 +37,6 @@ class PHYSICS_PT_thin_shell_fracture(SubPanel, bpy.types.Panel):
     bl_label = "Fracture"
     bl_order = 3
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return super().poll(context) and fracture_supported()
-
     def draw_header(self, context: Any) -> None:
         self.layout.enabled = editable(context.object)
         self.layout.prop(context.object.thin_shell, "use_fracture", text="")
@@ -49,9 +44,11 @@ class PHYSICS_PT_thin_shell_fracture(SubPanel, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         settings, layout = column(self, context)
         layout.active = settings.use_fracture or settings.use_seam_release
-        bend = layout.column(align=True)
-        bend.prop(settings, "fracture_along", text="Curvature Along (1/m)")
-        bend.prop(settings, "fracture_across", text="Across (1/m)")
+        layout.prop(settings, "use_fracture_bend")
+        if settings.use_fracture_bend:
+            bend = layout.column(align=True)
+            bend.prop(settings, "fracture_along", text="Curvature Along (1/m)")
+            bend.prop(settings, "fracture_across", text="Across (1/m)")
         layout.prop(settings, "use_fracture_stretch")
         if settings.use_fracture_stretch:
             layout.prop(settings, "fracture_stretch", text="Stretch (%)")
@@ -66,6 +63,9 @@ class PHYSICS_PT_thin_shell_fracture(SubPanel, bpy.types.Panel):
         if settings.toughness_source != "NONE":
             layout.prop(settings, "toughness_low")
         layout.separator()
+        row = layout.row(align=True)
+        row.operator("thin_shell.mark_tear")
+        row.operator("thin_shell.clear_tear", text="Clear").everything = False
         layout.prop(settings, "use_seam_release")
         if settings.use_seam_release:
             layout.prop(settings, "seam_release")

@@ -25,6 +25,9 @@ TABLE = {
         "Delete Bake gives the whole one back",
         default=False,
     ),
+    "use_fracture_bend": BoolProperty(
+        name="Break by Bending", description="Edges break where the sheet is bent too far", default=True
+    ),
     "fracture_along": FloatProperty(
         name="Curvature Along",
         description="Bending at which cracks along the material axis open [1/m], |e|Δθ/A at each edge. Lower than "

@@ -170,3 +170,29 @@ def test_plastic_bend_is_kept_as_a_result(blend):
     bpy.context.view_layer.objects.active = bpy.data.objects["P"]
     bpy.context.scene.frame_set(5)
     assert "Plasticity on: press Bake" in failure(bpy.ops.thin_shell.bake, mode="CONTINUE")
+
+
+def test_tears_open_at_their_frame(blend):
+    sheet = make_grid()
+    pin(sheet, [v.index for v in sheet.data.vertices if v.co.x < -0.9])
+    edges = middle_edges(sheet)
+    select_edges(sheet, edges)
+    assert bpy.ops.thin_shell.mark_tear(frame=4) == {"FINISHED"}
+    settings = sheet.thin_shell
+    settings.frame_end, settings.use_fracture_bend = 10, False
+    bake()
+    assert len(sheet.data.vertices) == 49, "without Fracture marks mean nothing"
+    bpy.ops.thin_shell.delete_bake()
+    settings.use_fracture = True
+    bake()
+    # The middle line is all there is: the sheet falls in two.
+    assert len(sheet.data.vertices) == 49 + 7
+    assert [len(evaluated(sheet, frame)) for frame in (1, 3, 10)] == [49, 49, 56]
+    assert evaluated(sheet, 10)[:, 2].min() < 0.7
+    frames = attribute(sheet, "thin_shell_crack_frame", np.float32)
+    assert sorted(set(frames)) == [4.0, 1e6]
+    assert attribute(sheet, "thin_shell_piece", np.int32).max() == 1
+    assert bpy.ops.thin_shell.mark_tear.poll() is False, "the cut mesh is not the artist's"
+    bpy.ops.thin_shell.delete_bake()
+    assert bpy.ops.thin_shell.clear_tear(everything=True) == {"FINISHED"}
+    assert not attribute(sheet, "thin_shell_tear", np.int32).any()
