@@ -35,6 +35,7 @@ def main() -> None:
     strain.set(xlabel="vertices", ylabel="peak edge strain [%]", title="Stretch at the end (pale: Cloth)")
     for axes in (time, strain):
         axes.set_xticks(SIZES, [f"{n / 1000:g}k" for n in SIZES])
+        axes.set_xticks([], minor=True)
         axes.grid(True, which="both", alpha=0.3)
     figure.savefig(DOCS / "pictures" / "against_cloth.png", dpi=110)
     print("wrote docs/pictures/against_cloth.png")
