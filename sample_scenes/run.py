@@ -4,7 +4,7 @@
     python sample_scenes/run.py all             every scene, each in a process of its own
     … --full                                    full size; its pictures are the ones kept in docs/gallery/
     … --still                                   no rendering
-    … --pictures                                render again what is baked already
+    … --pictures                                measure and render again what is baked already
 
 Needs Blender as a module; `make scene NAME=…` and `make gallery` set that up. What a scene leaves behind is in
 out/scenes/NAME (NAME-full): the .blend file, its caches, frames and `fact.json`. A full scene whose sources have not
@@ -24,6 +24,7 @@ import sys
 import time
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -71,14 +72,17 @@ def make(name: str, size: Size, still: bool) -> bool:
     mark = source_mark(name)
     fact = bake(name, size, folder)
     bpy.ops.wm.save_mainfile(compress=True)
-    baked = time.monotonic() - began
-    print(f"{name}: {'holds' if fact.holds else 'DOES NOT HOLD'}: {fact} ({baked:.0f} s)", flush=True)
-    record = {"mark": mark, "statement": fact.statement, "holds": bool(fact.holds), "numbers": fact.numbers}
-    record |= {"seconds": {"bake": baked}, "rendered": False}
-    (folder / "fact.json").write_text(json.dumps(record, indent=1))
+    note(name, size, fact, {"mark": mark, "seconds": {"bake": time.monotonic() - began}, "rendered": False})
     if not still:
         photograph(name, size)
     return fact.holds
+
+
+def note(name: str, size: Size, fact: Fact, more: dict[str, Any]) -> None:
+    """Say what was measured, and keep it beside the scene."""
+    print(f"{name}: {'holds' if fact.holds else 'DOES NOT HOLD'}: {fact}", flush=True)
+    record = {**more, "statement": fact.statement, "holds": bool(fact.holds), "numbers": fact.numbers}
+    (folder_of(name, size) / "fact.json").write_text(json.dumps(record, indent=1))
 
 
 def photograph(name: str, size: Size) -> None:
@@ -102,15 +106,19 @@ def photograph(name: str, size: Size) -> None:
 
 
 def photograph_again(name: str, size: Size) -> bool:
-    """New pictures of a scene that was baked before."""
+    """Measure and photograph once more a scene that was baked before."""
     import bpy
 
     from sample_scenes.kit import addon
 
     addon.load()
-    bpy.ops.wm.open_mainfile(filepath=str(folder_of(name, size) / f"{name}.blend"))
+    folder = folder_of(name, size)
+    bpy.ops.wm.open_mainfile(filepath=str(folder / f"{name}.blend"))
+    fact = module(name).check(size)
+    before = json.loads((folder / "fact.json").read_text())
+    note(name, size, fact, {key: before[key] for key in ("mark", "seconds", "rendered")})
     photograph(name, size)
-    return True
+    return bool(fact.holds)
 
 
 def sheet_path(name: str, size: Size) -> Path:

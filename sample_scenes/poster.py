@@ -1,0 +1,63 @@
+"""A poster torn from its top edge.
+
+See: the top edge is held by two hands (blue and yellow); the right one pulls aside and forward, and the sheet tears
+from the middle of the top edge downwards, along no line that was drawn before.
+
+Differs: not from a paper; tearing by stretch is ours, the breaking of edges is Cubic Shells' appendix B.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from .kit import objects as ob
+from .kit import studio
+from .kit.card import OURS, Card, Fact, Picture, Size
+from .kit.meshes import Shape, scattered
+
+CARD = Card("A torn poster", OURS)
+WIDE, HIGH, LAST = 0.4, 0.56, 34
+PULL = (0.16, -0.14, -0.02)
+
+
+def build(size: Size) -> None:
+    ob.frames(LAST)
+    flat = scattered(WIDE, HIGH, size(260, 560), seed=2)
+    x, y, _ = flat.points.T
+    poster = Shape(np.column_stack([x, 0 * x, y]), flat.faces, flat.uv)
+    obj = ob.shell(
+        "Poster", poster, (0, 0, 0.55), solver="newton", damping_mass=4.0, use_fracture=True, fracture_along=1e6,
+        fracture_across=1e6, use_fracture_stretch=True, fracture_stretch=2.5, strain_limit=0.0, substeps=2,
+        **ob.material(1500.0, 0.6, 0.12),
+    )  # fmt: skip
+    top = y > HIGH / 2 - 1e-6
+    left, right = np.flatnonzero(top & (x < -0.012)), np.flatnonzero(top & (x > 0.012))
+    ob.pin(obj, np.concatenate([left, right]))
+    hand = ob.hook(obj, right, "Right hand", (WIDE / 4, 0, 0.55 + HIGH / 2))
+    start = np.array(hand.location)
+    ob.key(hand, "location", (1, tuple(start)), (LAST - 2, tuple(start + np.array(PULL))))
+    ob.key(hand, "rotation_euler", (1, (0, 0, 0)), (LAST - 2, (0, 0, -0.5)))
+    studio.paint(obj, "paper", "teal", stripes=0.5, count=9, smooth=False)
+
+
+def picture(size: Size) -> Picture:
+    return Picture((1, 12, 18, 25, LAST), view=(0.35, -1.0, 0.2), panel=(280, 330), floor=0.0)
+
+
+def check(size: Size) -> Fact:
+    mesh = bpy.data.objects["Poster"].data
+    place = np.array([v.co for v in mesh.vertices])
+    corners = np.array([loop.edge_index for loop in mesh.loops])
+    edges = np.array([edge.vertices for edge in mesh.edges])
+    border = edges[np.bincount(corners, minlength=len(edges)) == 1]
+    low, high = place.min(axis=0) + 1e-6, place.max(axis=0) - 1e-6
+    outer = ((place[border] < low).all(axis=1) | (place[border] > high).all(axis=1))[:, [0, 2]].any(axis=1)
+    torn = place[border[~outer]].reshape(-1, 3)
+    deep = float((high[2] - torn[:, 2].min()) / HIGH) if len(torn) else 0.0
+    aside = float(np.abs(torn[:, 0]).mean() / WIDE) if len(torn) else 1.0
+    return Fact(
+        "the tear runs down from the middle of the top edge",
+        deep > 0.3 and aside < 0.25,
+        {"depth over the height": deep, "mean distance from the middle over the width": aside},
+    )
