@@ -2,6 +2,7 @@
 
     python sample_scenes/run.py NAME …          one or more scenes
     python sample_scenes/run.py all             every scene, each in a process of its own
+    python sample_scenes/run.py hero            the picture of the README, from frames of full scenes
     … --full                                    full size; its pictures are the ones kept in docs/gallery/
     … --still                                   no rendering
     … --pictures                                measure and render again what is baked already
@@ -31,6 +32,9 @@ sys.path.insert(0, str(ROOT))
 
 from sample_scenes import SCENES  # noqa: E402
 from sample_scenes.kit.card import Fact, Size  # noqa: E402
+
+HERO = (("paper", 44), ("flag", 36), ("plant", 17), ("crisps", 36), ("dancer", 46))
+"""Scenes and frames of the README's picture."""
 
 
 def module(name: str) -> ModuleType:
@@ -125,6 +129,15 @@ def sheet_path(name: str, size: Size) -> Path:
     return (ROOT / "docs" / "gallery" if size.full else ROOT / "out" / "gallery") / f"{name}.jpg"
 
 
+def hero() -> int:
+    """One picture of several scenes, from frames that are rendered already."""
+    from sample_scenes.kit import pictures
+
+    panels = [folder_of(name, Size(full=True)) / f"frame_{frame:04d}.png" for name, frame in HERO]
+    pictures.mosaic(panels, ROOT / "docs" / "gallery" / "hero.jpg", 300)
+    return 0
+
+
 def finished(name: str, size: Size) -> bool:
     record = folder_of(name, size) / "fact.json"
     if not (size.full and record.is_file() and sheet_path(name, size).is_file()):
@@ -157,6 +170,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--pictures", action="store_true")
     given = parser.parse_args(arguments)
     size = Size(given.full)
+    if given.names == ["hero"]:
+        return hero()
     if given.names == ["all"]:
         return gallery(size, given.still)
     if given.pictures:

@@ -62,6 +62,18 @@ def sheet(panels: list[Path], path: Path, columns: int = 6, quality: int = 86) -
     save(whole, path, quality)
 
 
+def mosaic(panels: list[Path], path: Path, height: int, quality: int = 88) -> None:
+    """Panels of any size in one row, the middle of each cut to the same height."""
+    cut = []
+    for panel in panels:
+        image = pixels(panel)
+        spare = max(0, image.shape[0] - height)
+        image = image[spare // 2 : spare // 2 + height]
+        below = (height - image.shape[0]) // 2
+        cut.append(np.pad(image, ((below, height - image.shape[0] - below), (0, GAP), (0, 0)), mode="edge"))
+    save(np.concatenate(cut, axis=1)[:, :-GAP], path, quality)
+
+
 def save(image: np.ndarray, path: Path, quality: int) -> None:
     """Write (height, width, 4) as JPEG."""
     made = bpy.data.images.new("Sheet", image.shape[1], image.shape[0])
