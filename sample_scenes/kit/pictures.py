@@ -9,7 +9,6 @@ import numpy as np
 
 from . import studio
 from .card import Picture
-from .objects import active, shells
 
 GAP = 4
 
@@ -28,10 +27,6 @@ def render(picture: Picture, folder: Path, scale: float, samples: int) -> list[P
         if path.is_file():
             continue
         scene.frame_set(frame)
-        if picture.colour_by:
-            for obj in shells():
-                active(obj)
-                assert bpy.ops.thin_shell.result_attribute(result=picture.colour_by) == {"FINISHED"}
         scene.render.filepath = str(path.with_suffix(".new.png"))
         bpy.ops.render.render(write_still=True)
         path.with_suffix(".new.png").replace(path)
