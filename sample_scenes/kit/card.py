@@ -46,6 +46,8 @@ class Picture:
     lens: float = 70.0
     margin: float = 1.08
     light: float = 1.0
+    framing: tuple[int, ...] = ()
+    """Frames that must fit into the picture; empty: those of the strip."""
     follow: tuple[str, ...] = ()
     """Names of objects to frame; empty: every shell."""
 

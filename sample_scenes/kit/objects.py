@@ -172,7 +172,7 @@ def ball(
     friction: float = 1.0,
     segments: int = 48,
     collides: bool = True,
-    drawn: float = 0.965,
+    drawn: float = 0.93,
 ) -> Any:
     """A sphere, to drape over; it is drawn at a share of what collides, as the faces of a sheet cut its corners."""
     latitude = np.linspace(np.pi, 0, segments // 2 + 1)

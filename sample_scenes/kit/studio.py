@@ -157,7 +157,7 @@ def set_up(picture: Picture) -> None:
 def _subject(picture: Picture) -> np.ndarray:
     """All points that any frame of the strip shows, (n, 3)."""
     seen = [bpy.data.objects[name] for name in picture.follow] or shells()
-    return np.concatenate([positions(obj, frame) for frame in picture.frames for obj in seen])
+    return np.concatenate([positions(obj, frame) for frame in picture.framing or picture.frames for obj in seen])
 
 
 def _link(obj: Any) -> Any:
