@@ -1,4 +1,4 @@
-"""Energies of one shell: membrane, bending, damping and pressure of the models it was built with."""
+"""Energies of one shell: membrane, bending and damping of the models it was built with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from .energies.base import Energy
 from .energies.cubic import Cubic
 from .energies.fem import Fem
 from .energies.hinge import Hinge, hinge_angles, hinge_weights
-from .energies.pressure import Pressure
 from .energies.quadratic import crouzeix_raviart, vertex_form
 from .energies.springs import AreaSprings, EdgeSprings, spring_constants
 from .energies.viscosity import AngleViscosity, StrainViscosity
@@ -83,7 +82,6 @@ class ShellEnergies:
     """Of a subdivision shell: it changes the energy of bending for a step."""
     angle_damper: AngleViscosity | None = None
     """The viscosity that must know of moving rest angles."""
-    pressure: Pressure | None = None
     guard: StretchGuard | None = None
     """Set where the energy could run away under stretch."""
 
@@ -145,8 +143,6 @@ def _completed(shell: Shell, fem: Fem, bending: Bending, at: int, n: int) -> She
         constant = crouzeix_raviart(rest, mesh, weight, at, n).matrix
         parts.angle_damper = AngleViscosity(parts.bending.angles, coefficients, constant)
         parts.viscosities.append(parts.angle_damper)
-    if shell.pressure is not None:
-        parts.pressure = Pressure(mesh.faces + at, mesh.closed, n)
     energy = parts.bending.energy
     if isinstance(energy, Cubic) and (not energy.flat or shell.rest_angles_move or shell.plasticity is not None):
         parts.guard = StretchGuard(mesh.edges, rest, at)
@@ -181,8 +177,6 @@ def subdivision_energies(
     rate = shell.damping.stiffness + shell.damping.viscosity
     if rate > 0.0:
         parts.whole_viscosity = KelvinVoigt(energy, rate)
-    if shell.pressure is not None:
-        parts.pressure = Pressure(shell.faces + at, shell.mesh.closed, vertex_count)
     return parts
 
 

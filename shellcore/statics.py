@@ -27,6 +27,7 @@ from scipy.sparse import csc_matrix, diags
 
 from .assembly import Hessian
 from .energies.base import Energy
+from .energies.drag import NormalDrag
 from .energies.penalty import CREEP
 from .energies.pins import SoftPins
 from .energies.pressure import Pressure
@@ -35,6 +36,7 @@ from .linalg import Factor
 from .mixed import MixedStress
 from .scene import Scene, as_scene
 from .solver import ROUND_OFF
+from .subdivision.on_surface import acting
 from .system import System
 from .types import Floats, Sparse
 
@@ -76,11 +78,11 @@ class _Static:
         self.lagged = wind is not None or bool(system.scene.forces)
         if wind is not None:
             self.force = system.dead_force(t)
-            normals = system.area_normals(x)
-            self.force += wind.force(t, x, still, normals)
-            for source in system.scene.forces:
-                self.force += source.force(t, x, still, normals)
-            lasting = [e for e in lasting if type(e).__name__ != "NormalDrag"]
+            points = system.on_surface(x)
+            normals, speeds = system.area_normals(points), np.zeros_like(points)
+            pushed = wind.force(t, points, speeds, normals) + system.pushed(t, points, speeds, normals)
+            self.force += pushed if system.surface is None else system.surface.carry(pushed)
+            lasting = [e for e in lasting if not isinstance(acting(e), NormalDrag)]
         self.energies: list[Energy] = lasting + system.elastic()
         if hold > 0.0:
             self.energies.append(SoftPins(np.repeat(hold * system.mass[:, None], 3, axis=1), x))
@@ -104,7 +106,7 @@ class _Static:
         load = self.force.copy()
         bearing = np.zeros_like(x)
         for energy in self.energies:
-            if isinstance(energy, Pressure):
+            if isinstance(acting(energy), Pressure):
                 load -= energy.gradient(x)
             else:
                 bearing += energy.gradient(x)

@@ -20,13 +20,14 @@ from .energies.base import Energy
 from .energies.drag import NormalDrag
 from .energies.penalty import Penalty
 from .energies.pins import Attachments, SoftPins
-from .energies.pressure import AreaNormals
+from .energies.pressure import AreaNormals, Pressure
 from .errors import ShellError, listed
 from .plasticity import Flow, PlasticState
 from .scene import Scene
 from .shell_energies import Bending, ShellEnergies, recut, shell_energies, subdivision_energies, warn_of_soft_stretch
 from .stretch_cap import GROWN, RESERVE, stretch_scale
 from .subdivision.model import SubdivisionModel, control_map
+from .subdivision.on_surface import Carried, LimitContact, SurfaceMap, pinned
 from .types import Bools, Floats, Ints, Sparse
 from .vectors import by_columns
 
@@ -67,13 +68,15 @@ class System:
             i: SubdivisionModel(shell, self.unknowns(i)) for i, shell in enumerate(shells) if shell.loop is not None
         }
         self.to_control = control_map(list(self.models.values()), n) if self.models else None
+        self.surface = SurfaceMap(self.models, self.visible, n, self.to_control) if self.models else None
+        """From unknowns to points of the surface, where they differ."""
         self.mass = self._masses()
         self.weight = self._weight()
         self.mass_damping = np.zeros(n)
         for i, shell in enumerate(shells):
             self.mass_damping[self.unknowns(i)] = shell.damping.mass * self.mass[self.unknowns(i)]
         self.faces = np.concatenate([shell.faces + at for shell, at in zip(shells, self.offsets, strict=False)])
-        self.area_normals = AreaNormals(self.faces, n)
+        self.area_normals = AreaNormals(self.faces, self.visible)
         self.stretch_scales: list[float] = (
             self._wanted_scales(0.0, self.start, self.velocities) if before is None else before[0].stretch_scales
         )
@@ -93,7 +96,9 @@ class System:
         self.bendings = [part.bending for part in parts]
         self.viscosities = [viscosity for part in parts for viscosity in part.viscosities]
         self.pressures = [
-            (s, part.pressure) for s, part in zip(shells, parts, strict=True) if part.pressure is not None
+            (s, Pressure(s.faces + int(at), s.mesh.closed, self.visible))
+            for s, at in zip(shells, self.offsets, strict=False)
+            if s.pressure is not None
         ]
         self._guards = [part.guard for part in parts]
         self.free = self._free()
@@ -109,20 +114,17 @@ class System:
         self.contact: Any = NoContact()
         self.penalties: list[Penalty] = []
         if scene.exact_contact:
-            if self.models:
-                raise ShellError(
-                    f"shell {min(self.models)}: bending='subdivision' meets planes and spheres by penalty only so far; "
-                    "use another bending model with exact contact or mesh colliders"
-                )
-            self.contact = Contact(scene, self.mass, self.free, self.start if before is None else before[2])
+            mass = np.concatenate([shell.mass for shell in shells])
+            free = ~pinned(shells, self.offsets, self.visible)
+            contact = Contact(scene, mass, free, self.on_surface(self.start if before is None else before[2]))
+            self.contact = contact if self.surface is None else LimitContact(contact, self.surface)
             if before is not None:
                 self.contact.report = before[0].contact.report
         else:
             half = [np.full(len(s.rest_positions), 0.5 * float(np.mean(s.material.thickness))) for s in shells]
-            touching = np.where(np.arange(n) < self.visible, self.mass, 0.0)
-            reach = np.concatenate([*half, np.zeros(n - self.visible)])
+            mass = np.concatenate([shell.mass for shell in shells])
             solids = [collider for collider in scene.colliders if not isinstance(collider, Collider)]
-            self.penalties = [Penalty(solid, touching, reach) for solid in solids]
+            self.penalties = [Penalty(solid, mass, np.concatenate(half)) for solid in solids]
         damped = self.mass_damping.any() or scene.wind is not None
         self.isolated = not (damped or self._soft or scene.colliders)
         """Whether nothing but dead forces acts from outside."""
@@ -155,6 +157,14 @@ class System:
     def control(self, x: Floats) -> Floats:
         """Positions of vertices and ghosts from the unknowns x, which differ from them where limits are held."""
         return x if self.to_control is None else self.to_control.apply(x)
+
+    def on_surface(self, x: Floats) -> Floats:
+        """Points of the surface, (visible, 3), of unknowns x: vertices, or limit points of subdivision shells."""
+        return x if self.surface is None else self.surface.read(x)
+
+    def carried(self, energy: Energy) -> Energy:
+        """An energy of points of the surface as one of the unknowns."""
+        return energy if self.surface is None else Carried(energy, self.surface)
 
     def _masses(self) -> Floats:
         mass = np.empty(self.vertex_count)
@@ -193,7 +203,7 @@ class System:
         self._tied = sum(len(part) for part in first)
         if self._tied == 0:
             return None
-        return Attachments(np.concatenate(first), np.concatenate(second), np.concatenate(strength), self.vertex_count)
+        return Attachments(np.concatenate(first), np.concatenate(second), np.concatenate(strength), self.visible)
 
     def elastic(self) -> list[Energy]:
         """Membrane and bending energies of every shell."""
@@ -212,23 +222,25 @@ class System:
             if self._tied != tied:
                 self._ties = ties
                 self.version += 1
+        points = self.on_surface(x)
         if self._ties is not None:
-            energies.append(self._ties)
+            energies.append(self.carried(self._ties))
         if self._soft:
-            energies.append(self._soft_pins(t + h))
+            energies.append(self.carried(self._soft_pins(t + h)))
         for shell, pressure in self.pressures:
             pressure.pressure = shell.pressure_at(t + h)
-            pressure.begin_step(x)
-            energies.append(pressure)
+            pressure.begin_step(points)
+            energies.append(self.carried(pressure))
         for viscosity in self.viscosities:
             viscosity.begin_step(x, h)
             energies.append(viscosity)
         for shell, part in zip(self.scene.shells, self.energies_of, strict=True):
             if part.angle_damper is not None and shell.rest_angles_move:
                 part.angle_damper.flow(shell.rest_angles_at(t + h) - shell.rest_angles_at(max(t, 0.0)))
+        speeds = self.on_surface(v)
         for penalty in self.penalties:
-            penalty.begin_step(t, h, x, v)
-            energies.append(penalty)
+            penalty.begin_step(t, h, points, speeds)
+            energies.append(self.carried(penalty))
         targets = self.targets(t + h, x)
         if self.contact.exists:
             self.contact.begin_step(t, h, x, v, targets, self.scene.gravity)
@@ -283,7 +295,7 @@ class System:
             flow.restore(PlasticState(**arrays))
 
     def _soft_pins(self, t: float) -> SoftPins:
-        weights, pulls = (np.zeros((self.vertex_count, 3), order="F") for _ in range(2))
+        weights, pulls = (np.zeros((self.visible, 3), order="F") for _ in range(2))
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for pin in [p for p in shell.pins if p.stiffness is not None] + shell.slopes:
                 assert pin.stiffness is not None
@@ -329,38 +341,43 @@ class System:
         wind = self.scene.wind
         if wind is None and not self.scene.forces:
             return force, drag
-        normals = self.area_normals(x)
+        points, speeds = self.on_surface(x), self.on_surface(v)
+        normals = self.area_normals(points)
+        pushed = np.zeros_like(points)
         if wind is not None:
-            c, unit, air = wind.resistance(t, x, v, normals)
-            drag.append(NormalDrag(c, unit, x, air, h))
+            c, unit, air = wind.resistance(t, points, speeds, normals)
+            drag.append(self.carried(NormalDrag(c, unit, points, air, h)))
             if wind.lift:
-                force += wind.lift_force(t, x, v, normals)
+                pushed += wind.lift_force(t, points, speeds, normals)
         if self.scene.forces:
-            force[: self.visible] += self._pushed(t, x, v, normals)
+            pushed += self.pushed(t, points, speeds, normals)
+        force += pushed if self.surface is None else self.surface.carry(pushed)
         return force, drag
 
-    def _pushed(self, t: float, x: Floats, v: Floats, normals: Floats) -> Floats:
-        """What the scene's forces do to the vertices [N], (visible, 3)."""
-        seen = slice(self.visible)
-        total = np.zeros_like(x[seen])
+    def pushed(self, t: float, points: Floats, speeds: Floats, normals: Floats) -> Floats:
+        """What the scene's forces do to points of the surface [N], (visible, 3)."""
+        total = np.zeros_like(points)
         for source in self.scene.forces:
-            pushed = np.asarray(source.force(t, x[seen], v[seen], normals[seen]), dtype=np.float64)
-            if pushed.shape != total.shape:
-                raise ShellError(f"{type(source).__name__}.force gave shape {pushed.shape}, not {total.shape}")
-            bad = np.flatnonzero(~np.isfinite(pushed).all(axis=1))
+            force = np.asarray(source.force(t, points, speeds, normals), dtype=np.float64)
+            if force.shape != total.shape:
+                raise ShellError(f"{type(source).__name__}.force gave shape {force.shape}, not {total.shape}")
+            bad = np.flatnonzero(~np.isfinite(force).all(axis=1))
             if len(bad):
                 raise ShellError(
                     f"{type(source).__name__}.force is not finite at vertices {listed(bad)} at time {t:g} s",
                     vertices=bad,
                 )
-            total += pushed
+            total += force
         return total
 
     def _wanted_scales(self, t: float, x: Floats, v: Floats) -> list[float]:
         """Factors on membrane stiffness that the loads at t [s] ask for."""
         if self.strain_limit <= 0.0:
             return [1.0] * len(self.scene.shells)
-        forces = self._pushed(t, x, v, self.area_normals(x)) if self.scene.forces else None
+        points = self.on_surface(x)
+        forces = None
+        if self.scene.forces:
+            forces = self.pushed(t, points, self.on_surface(v), self.area_normals(points))
         wanted = []
         for i, shell in enumerate(self.scene.shells):
             part = slice(int(self.offsets[i]), int(self.offsets[i + 1]))

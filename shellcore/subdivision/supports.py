@@ -55,14 +55,13 @@ class ToControl:
     """
 
     def __init__(self, matrices: list[Sparse], fixed: list[Ints]) -> None:
-        self._matrices = matrices
-        self._fixed = fixed
+        self.matrices, self.fixed = matrices, fixed
         self._back = [csr_matrix(matrix.T) for matrix in matrices]
         self._whole: tuple[Sparse, Sparse, tuple[Sparse, Sparse]] | None = None
 
     def apply(self, y: Floats) -> Floats:
         """Control positions (n, 3) of unknowns y (n, 3), by columns."""
-        columns = [matrix @ np.ascontiguousarray(y[:, i]) for i, matrix in enumerate(self._matrices)]
+        columns = [matrix @ np.ascontiguousarray(y[:, i]) for i, matrix in enumerate(self.matrices)]
         control: Floats = np.stack(columns).T
         return control
 
@@ -74,7 +73,7 @@ class ToControl:
 
     def matrix(self) -> Sparse:
         """T as one (3n, 3n) matrix, coordinates of a vertex adjacent."""
-        return _adjacent(self._matrices)
+        return adjacent(self.matrices)
 
     def congruent(self, block: Sparse) -> Congruence:
         """TᵀKT of a block matrix K (3n, 3n), coordinates of a vertex adjacent.
@@ -83,30 +82,30 @@ class ToControl:
         neighbours by a sixth of their way, those next to them by a sixth of that, …
         """
         if self._whole is None:
-            whole, near = _adjacent(self._matrices), []
-            for matrix, fixed in zip(self._matrices, self._fixed, strict=True):
+            whole, near = adjacent(self.matrices), []
+            for matrix, fixed in zip(self.matrices, self.fixed, strict=True):
                 part = matrix.tocoo()
                 loose = np.ones(matrix.shape[0], dtype=bool)
                 loose[fixed] = False
                 kept = loose[part.col] & (np.abs(part.data) > FAINT)
                 near.append(coo_matrix((part.data[kept], (part.row[kept], part.col[kept])), shape=matrix.shape))
-            cut = _adjacent(near)
+            cut = adjacent(near)
             self._whole = whole, csr_matrix(whole.T), (cut, csr_matrix(cut.T))
         return Congruence(block, *self._whole)
 
     def mean_congruence(self, stiffness: Sparse) -> Sparse:
         """TᵀKT of an (n, n) matrix that serves every coordinate, averaged over them."""
-        pairs = zip(self._matrices, self._back, strict=True)
+        pairs = zip(self.matrices, self._back, strict=True)
         return sum(back @ stiffness @ matrix for matrix, back in pairs) / 3.0
 
 
-def _adjacent(matrices: list[Sparse]) -> Sparse:
-    """One (3n, 3n) matrix of (n, n) ones of the three coordinates, coordinates of a vertex adjacent."""
+def adjacent(matrices: list[Sparse]) -> Sparse:
+    """One (3n, 3m) matrix of (n, m) ones of the three coordinates, coordinates of a vertex adjacent."""
     parts = [matrix.tocoo() for matrix in matrices]
     rows = np.concatenate([3 * part.row.astype(np.int64) + i for i, part in enumerate(parts)])
     columns = np.concatenate([3 * part.col.astype(np.int64) + i for i, part in enumerate(parts)])
-    size = 3 * matrices[0].shape[0]
-    return csr_matrix((np.concatenate([part.data for part in parts]), (rows, columns)), shape=(size, size))
+    shape = (3 * matrices[0].shape[0], 3 * matrices[0].shape[1])
+    return csr_matrix((np.concatenate([part.data for part in parts]), (rows, columns)), shape=shape)
 
 
 def across_border(surface: LoopSurface, rest: Floats, vertices: Ints) -> tuple[Ints, Sparse, Floats]:
