@@ -60,6 +60,7 @@ def build(size: Size) -> None:
             friction=0.6,
             **ob.material(stretch, bend, 0.8, thickness=2.0),
         )
+        # The profile runs from the top down, so normals point inwards: the second colour is the outside.
         studio.paint(obj, "cream", tint, sheen=0.5)
 
 
