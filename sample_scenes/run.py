@@ -33,7 +33,7 @@ sys.path.insert(0, str(ROOT))
 from sample_scenes import SCENES  # noqa: E402
 from sample_scenes.kit.card import Fact, Size  # noqa: E402
 
-HERO = (("paper", 44), ("flag", 36), ("plant", 17), ("crisps", 36), ("dancer", 46))
+HERO = (("paper", 44), ("flag", 36), ("plant", 17), ("dancer", 54))
 """Scenes and frames of the README's picture."""
 
 
@@ -134,7 +134,7 @@ def hero() -> int:
     from sample_scenes.kit import pictures
 
     panels = [folder_of(name, Size(full=True)) / f"frame_{frame:04d}.png" for name, frame in HERO]
-    pictures.mosaic(panels, ROOT / "docs" / "gallery" / "hero.jpg", 300)
+    pictures.mosaic(panels, ROOT / "docs" / "gallery" / "hero.jpg", 370)
     return 0
 
 
