@@ -29,7 +29,7 @@ from .scene import Attach, Scene
 from .shell import Shell
 from .simulate import Progress, progress, simulate
 from .statics import equilibrium
-from .subdivision.surface import fit_control
+from .subdivision.surface import fit_control, refine_control
 from .willmore import WillmoreFlow, willmore_flow
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "fit_control",
     "kawabata_test",
     "progress",
+    "refine_control",
     "simulate",
     "willmore_flow",
 ]
