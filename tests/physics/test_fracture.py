@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from fracture_cases import bowl, plate, thrown
 
 import meshes
+from fracture_cases import bowl, plate, thrown
 
 AXES = {"horizontal": 0.0, "vertical": 0.5 * np.pi, "diagonal": 0.25 * np.pi}
 
