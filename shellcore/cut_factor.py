@@ -39,11 +39,14 @@ class CutFactor:
         self._near = near
         self._rows = csr_matrix(matrix)[near]
         self._columns = csr_matrix(self._rows.T)
-        self._local = CoordinateFactor(self._rows[:, near], free[near])
+        # Edges that broke without parting leave nothing to do here: the old matrix is a little stiffer, no more.
+        self._local = CoordinateFactor(self._rows[:, near], free[near]) if len(near) else None
         self._held = None if free.all() else ~free
 
     def solve(self, right: Floats) -> Floats:
         """Approximate solution (n, 3); zero where a coordinate is held."""
+        if self._local is None:
+            return np.asfortranarray(self._old.solve(applied(self._sum, right))[self._parent])
         first = self._local.solve(right[self._near])
         left = right - applied(self._columns, first)
         solution = np.asfortranarray(self._old.solve(applied(self._sum, left))[self._parent])

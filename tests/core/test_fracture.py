@@ -152,6 +152,12 @@ def test_a_factor_from_before_the_cut_serves_on(substeps):
         fresh.append(frame)
     assert loose <= 1.2 * sum(frame.stats["iterations"] for frame in fresh)
     assert np.abs(fresh[-1].positions - whole[-1].positions).max() < 5e-3
+    # An edge that breaks without parting.
+    inner = sc.Shell(*grid(40, 40, 1.0, 1.0), sc.Material.preset("reference"))
+    inner.pin([0, 40])
+    inner.seam([(500, 541)], 0.05)
+    last = list(sc.simulate(sc.Scene([inner]), 4, substeps=substeps))[-1].stats
+    assert (last["broken_edges"], last["parted_edges"], last["copies"], last["constant_factorisations"]) == (1, 0, 0, 1)
     free = list(sc.simulate(scene(held=False), 5, substeps=substeps))
     assert free[-1].stats["constant_factorisations"] == 1 and free[-1].stats["copies"] == 2
 
