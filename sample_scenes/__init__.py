@@ -19,7 +19,6 @@ SCENES: tuple[str, ...] = (
     "poncho",
     "plates",
     "bowls",
-    "sleeves",
     "plant",
     "modal_beams",
     "handles",

@@ -27,8 +27,12 @@ class Memory:
     def __init__(self, vertex_count: int) -> None:
         self._size = 3 * vertex_count
         self._pieces = -(-self._size // WIDTH)
-        self._steps = self._changes = self._s = self._y = np.zeros((0, 0))
-        self._vector = np.zeros(0)
+        self._steps: Floats = np.zeros((0, 0))
+        self._changes: Floats = self._steps
+        # The same in pieces, (pieces, HISTORY, WIDTH).
+        self._s: Floats = self._steps
+        self._y: Floats = self._steps
+        self._vector: Floats = np.zeros(0)
         # sᵢ·yⱼ, for pairs i no newer than j.
         self._products = np.zeros((HISTORY, HISTORY))
         self._rows: list[int] = []

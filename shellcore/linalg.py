@@ -77,7 +77,7 @@ class CoordinateFactor:
 def _released(matrix: Sparse, free: Bools) -> Sparse:
     """The matrix with the rows and columns of what is held replaced by those of the identity.
 
-    Cutting them out instead would cost a gather and a scatter with every solve: a fifth of it.
+    Cutting them out instead would cost a gather and a scatter with every solve.
     """
     if free.all():
         return matrix

@@ -52,7 +52,7 @@ class EdgeMetric:
         self._to_vertices = csr_matrix(2.0 * self._to_edges.T)
         self._rest = np.empty(count)
         self._rest[face_edges] = rest_squares
-        # Reused in every evaluation: 0.05 ms of page faults a gradient at 6.4k vertices.
+        # Reused in every evaluation.
         self._squares = np.empty((3, count))
         self._change = np.empty(count)
 
