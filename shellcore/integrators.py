@@ -26,6 +26,10 @@ from .system import StepTerms, System
 from .types import Bools, Floats, Sparse
 from .vectors import by_columns, inner
 
+# Iterations between looks at the stiffness of contacts, and the share of it that must have changed for a new
+# factorisation: one costs as much as five iterations.
+RENEW, CHANGED = 10, 0.8
+
 INTEGRATORS = ("implicit_euler", "newmark", "explicit", "imex_bending", "imex_membrane")
 
 
@@ -46,10 +50,6 @@ class State:
 
 class StepPotential:
     """The incremental potential of one step."""
-
-    departure = 0.0
-    """How far the last step's elastic forces took the sheet from free flight [m], root mean square: the scale that
-    errors of this step are to be measured by."""
 
     departure = 0.0
     """How far the last step's elastic forces took the sheet from free flight [m], root mean square: the scale that
@@ -76,6 +76,7 @@ class StepPotential:
         self._hessian_parts = hessian_parts
         self._factor = factor
         self._held = None if self.free.all() else ~self.free
+        self._stiffened: Floats = np.zeros(len(centre))
 
     # A trial step too far may overflow: the solvers see that the value is not finite and step back.
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -118,9 +119,16 @@ class StepPotential:
     matrix: Sparse = None
     """The constant (n, n) matrix behind `precondition`."""
 
-    def stiffen(self, contacts: Sparse) -> None:
-        """Precondition with the stiffness of contacts, (n, n), added to the constant matrix: a new factorisation."""
-        self._factor = CoordinateFactor(self.matrix + contacts, self.free)
+    def renew(self, x: Floats, iteration: int) -> None:
+        """Precondition with the stiffness of contacts added to the constant matrix where they have come or gone."""
+        contact = self._system.contact
+        if not contact.exists or iteration % RENEW:
+            return
+        stiffness = contact.vertex_stiffness(x)
+        off = float(np.abs(stiffness - self._stiffened).sum())
+        if off > CHANGED * float(np.maximum(stiffness, self._stiffened).sum()):
+            self._factor = CoordinateFactor(self.matrix + contact.stiffness_at(x), self.free)
+            self._stiffened = stiffness
 
     def precondition(self, residual: Floats) -> Floats:
         return self._factor.solve(residual)

@@ -76,6 +76,9 @@ class Potential(Protocol):
     def factored(self, hessian: Hessian, definite: bool = False) -> Callable[[Floats], Floats] | None:
         """hessian⁻¹ residual by a factorisation of its own; None if it must be `definite` and is not."""
 
+    def renew(self, x: Floats, iteration: int) -> None:
+        """Before an iteration at x: take what has changed since the constant matrix was factored into account."""
+
     def first_step(self, x: Floats, direction: Floats, slope: float) -> float:
         """Share of a proposed step to try first, at most 1: less where contacts would throw it back."""
 
@@ -159,6 +162,7 @@ def quasi_newton(potential: Potential, x: Floats, tolerance: float, most: int, m
     change = np.inf
     below = 0
     while counts.iterations < most:
+        potential.renew(x, counts.iterations)
         direction = memory.direction(gradient, potential)
         slope = inner(gradient, direction)
         if not slope < 0.0:
@@ -232,6 +236,7 @@ def newton(potential: Potential, x: Floats, tolerance: float, most: int) -> Step
     precondition: Callable[[Floats], Floats] = potential.precondition
     limit = PRODUCTS
     while counts.iterations < most:
+        potential.renew(x, counts.iterations)
         hessian = potential.hessian(x)
         direction, spent = yield from _solved(potential, hessian, gradient, precondition, change)
         counts.products += spent

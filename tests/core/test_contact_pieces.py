@@ -220,7 +220,7 @@ class TestBound:
             factor = shortened(pairs, x, move, np.zeros(0, dtype=np.int64))
             assert ((factor >= 0) & (factor <= 1)).all()
             cut += bool((factor < 1).any())
-            assert len(unsafe(pairs, x, factor[:, None] * move)) == 0
+            assert len(unsafe(pairs, x, factor[:, None] * move)[0]) == 0
             one = alike(pairs, x, move) * move
             for share in np.linspace(0, 1, 9):
                 assert len(intersections(x + share * one, both)) == 0
@@ -228,7 +228,7 @@ class TestBound:
 
     def test_moving_together_is_not_held_up(self):
         _, _, stack, pairs, _ = near_pair()
-        assert len(unsafe(pairs, stack, np.tile([3.0, -2.0, 5.0], (len(stack), 1)))) == 0
+        assert len(unsafe(pairs, stack, np.tile([3.0, -2.0, 5.0], (len(stack), 1)))[0]) == 0
 
 
 class TestIntersections:
