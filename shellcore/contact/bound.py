@@ -21,8 +21,8 @@ from .pairs import Pairs
 
 # Share of its room that a pair must keep after a step.
 KEPT = 0.02
-# Share of its room that a pair which is cut short may use up.
-SHARE = 0.8
+# Share of its room that a pair which is cut short may use up, and share of its layer that it leaves.
+SHARE, COMFORT = 0.8, 0.5
 ROUNDS = 24
 # How often a way is halved to follow directions that turn.
 HALVINGS = 5
@@ -93,7 +93,9 @@ def shortened(pairs: Pairs, x: Floats, move: Floats, tied: Ints) -> Floats | Non
     None if that does not end.
     """
     factor = np.ones(len(move))
-    room = np.maximum(pairs.room(), 0.0)
+    # What would cross stops well within its layer, not where the core begins: there it could hardly move any more.
+    deep = np.maximum(pairs.room(), 0.0)
+    room = np.maximum(deep - COMFORT * (pairs.reach - pairs.core), 0.1 * deep)
     # Rows of `pairs` whose vertices have been cut short: only these need another look.
     rows, part = np.arange(len(pairs)), pairs
     for _ in range(ROUNDS):

@@ -18,7 +18,7 @@ from ..scene import Scene
 from ..types import Bools, Floats, Sparse
 from ..vectors import by_columns
 from .bodies import Bodies
-from .bound import alike, pushed, shortened
+from .bound import alike, pushed, shortened, unsafe
 from .candidates import BroadPhase, Candidates
 from .friction import CREEP, Friction
 from .pairs import Pairs
@@ -37,7 +37,9 @@ IMPACT = 2.0
 # Factor on the springs of what was pressed through, a round.
 HARDER = 8.0
 # How often a way is tried before it is cut short for all vertices alike; rounds of pushing.
-WAYS, PUSHES, GLIMPSES = 4, 30, 8
+WAYS, PUSHES, GLIMPSES = 8, 30, 8
+# How often what would cross is turned aside before it is cut short.
+SLIDES = 2
 
 
 class Contact(Energy):
@@ -76,6 +78,7 @@ class Contact(Energy):
         self._rows: Rows | None = None
         self._stacked: tuple[Floats, Floats] | None = None
         self._nearby: Pairs | None = None
+        self._struck: dict[int, tuple[Floats, Floats]] = {}
         self._tied = np.arange(bodies.count, bodies.total)
         # What is sewn together starts at distance zero: its vertices do not collide with each other.
         self._sewn = np.concatenate([attached(scene), np.zeros(bodies.total - bodies.count, dtype=bool)])
@@ -118,6 +121,7 @@ class Contact(Energy):
         self._inertia = self._mass * (INERTIAL / (h * h)) + self._stretch
         placed, self._goal = self.bodies.place(t), self.bodies.place(t + h)
         self._stacked = None
+        self._struck = {}
         self._shadow = np.concatenate([x, placed])
         self.late = False
         free_fall = np.where(self._held[:, None], targets - x, h * v + h * h * gravity)
@@ -187,13 +191,25 @@ class Contact(Energy):
             self._build(stack, move)
             pairs = Pairs(self.bodies, self._known(), stack)
         first, whole, way = self._known(), pairs, move
-        for _ in range(WAYS):
-            factor = shortened(pairs, stack, way, self._tied)
-            if factor is None or factor.min() == 1.0:
+        safe = False
+        for attempt in range(WAYS):
+            bad, sure = unsafe(pairs, stack, way)
+            if len(bad) == 0:
+                safe = True
                 break
-            way = factor[:, None] * way
+            if attempt == 0:
+                struck = pairs.picked(bad).before_crossing(stack, way, sure)
+                self._struck |= dict(zip(struck.keys().tolist(), zip(struck.weights, struck.normals, strict=True), strict=True))
+            if attempt < SLIDES:
+                # At first what would cross is only turned aside: it slides along what is in its way.
+                way = pushed(pairs.picked(bad), way, self._yielding[0], GLIMPSES)
+            else:
+                factor = shortened(pairs, stack, way, self._tied)
+                if factor is None:
+                    break
+                way = factor[:, None] * way
             pairs = self._joined(first, stack, move, way)
-        if factor is None or factor.min() < 1.0:
+        if not safe:
             # One factor for all: what was looked at first then holds the whole way.
             way = alike(whole, stack, move) * move
         self.blocked = self._tightest(pairs, pairs.room())
@@ -216,7 +232,13 @@ class Contact(Energy):
         room = pairs.distance - pairs.radius - pairs.reach
         low, high = pairs.along(move)
         which = room <= 1.2 * np.maximum(high - low, 0.0) + 0.5 * (self._margin + self._ahead)
-        self._rows = Rows(pairs, which, self._inertia, self._weight)
+        if self._struck:
+            # What would have crossed is kept apart as it was just before: its nearest points here say little of there.
+            turned, struck = pairs.turned(self._struck)
+            which[struck] = True
+            self._rows = Rows(turned, which, self._inertia, self._weight, struck)
+        else:
+            self._rows = Rows(pairs, which, self._inertia, self._weight)
         self._nearby = pairs
         return pairs
 

@@ -19,14 +19,19 @@ class Rows:
     """The pairs of `pairs` chosen by `which` (p,), with spring constants from the shell vertices they join.
 
     `inertia` [N/m] and `weight` [N] per vertex of the stack, (total,), zero for colliders: k = inertia + weight/ĝ.
+    `struck`: pairs to keep whatever features are nearest.
     """
 
-    def __init__(self, pairs: Pairs, which: Bools, inertia: Floats, weight: Floats) -> None:
+    def __init__(
+        self, pairs: Pairs, which: Bools, inertia: Floats, weight: Floats, struck: Ints | None = None
+    ) -> None:
         # Where the nearest point of an edge is its end, a vertex-face pair says the same; where that of a face is a
         # corner, the pair of corner and sphere does.
         inner = np.asarray((np.abs(pairs.weights) > 1e-6).all(axis=1))
         ball = (pairs.radius > 0) & (pairs.vertices[:, 0] >= pairs.bodies.count)
         inner[: pairs.faces] = ~(ball & ((np.abs(pairs.weights) > 1e-6).sum(axis=1) == 2))[: pairs.faces]
+        if struck is not None:
+            inner[struck] = True
         self.at = np.flatnonzero(inner & which)
         self.pairs = pairs
         count = pairs.bodies.count
