@@ -56,7 +56,10 @@ def trial(name: str) -> dict[str, object]:
             for key in ("iterations", "halvings", "contact_rounds", "unsettled"):
                 totals[key] = totals.get(key, 0) + frame.stats[key]
             if frames % 8 == 0:
-                print(f"  {name} frame {frames}/{count}, {time.process_time() - began:.0f} s, {found} found, {totals}", flush=True)
+                print(
+                    f"  {name} frame {frames}/{count}, {time.process_time() - began:.0f} s, {found} found, {totals}",
+                    flush=True,
+                )
     except sc.StepFailed as failed:
         result["failed"] = str(failed)
     if frame is not None:
@@ -64,14 +67,18 @@ def trial(name: str) -> dict[str, object]:
         if name == "ribbon":
             result["layers"] = layers(frame)
     vertices = sum(len(shell.rest_positions) for shell in scene.shells)
-    return {
-        "scene": name,
-        "vertices": vertices,
-        "frames": f"{frames}/{count}",
-        "intersections": found,
-        "nearest": nearest,
-        "seconds": round(time.process_time() - began, 1),
-    } | totals | result
+    return (
+        {
+            "scene": name,
+            "vertices": vertices,
+            "frames": f"{frames}/{count}",
+            "intersections": found,
+            "nearest": nearest,
+            "seconds": round(time.process_time() - began, 1),
+        }
+        | totals
+        | result
+    )
 
 
 def main() -> int:

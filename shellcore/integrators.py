@@ -30,6 +30,9 @@ from .vectors import by_columns, inner
 # factorisation: one costs as much as five iterations.
 RENEW, CHANGED = 10, 0.8
 
+# Share of the energy implicit Euler takes that a residual may give back, and what is too little to matter.
+GAIN, NEGLIGIBLE = 0.25, 1e-7
+
 INTEGRATORS = ("implicit_euler", "newmark", "explicit", "imex_bending", "imex_membrane")
 
 
@@ -106,6 +109,17 @@ class StepPotential:
             if loose and self._system.isolated:
                 inertia = self._inertia[part]
                 step[part] += (gradient[part] - inertia * step[part]).sum(axis=0) / inertia.sum()
+
+    def gains(self, x: Floats, gradient: Floats) -> bool:
+        """Whether ending the step at x with a `gradient` left over may add energy.
+
+        A residual r adds r·Δx over the step; implicit Euler takes ½ m |Δv|² (of convex energies, at least).
+        """
+        offset = x - self._centre
+        taken = 0.5 * inner(self._inertia * offset, offset)
+        # What gravity adds in one step is the scale of what counts.
+        fallen = 0.5 * inner(self._force / self._inertia, self._force)
+        return inner(gradient, x - self.start) > GAIN * taken + NEGLIGIBLE * fallen
 
     def mixed_stress(self, x: Floats) -> MixedStress:
         # From the last state by the linearised strain: free flight stretches what it turns.

@@ -34,6 +34,8 @@ MOST = {"quasi_newton": 400, "newton": 200, "newton_cg": 200}
 STIFF = 40.0
 # Times a step is solved again with contacts looked up anew before it is halved.
 ROUNDS = 8
+# Times a solve that would add energy is sharpened tenfold.
+SHARPER = 4
 # From this round on a step that arrives is taken even if normals turned meanwhile.
 ENOUGH = 2
 # A step halved this often is taken where the solver and the bound still disagree, if colliders have arrived.
@@ -226,10 +228,17 @@ class _Run:
         if self.given_tolerance is None:
             # What an impact will do shows in how far it pushed the guess: the last step, in free flight, knew nothing.
             self.tolerance = max(self.tolerance, min(share * rms(guess - flight), CONTACT * self.size))
+        # At the start of the step the potential is the energy there, kinetic and all: nothing above it can be reached.
+        start = np.where(potential.free, state.x, guess)
+        available = potential.value_and_gradient(start)[0]
         for attempt in range(ROUNDS):
             solution = yield from self._minimised(potential, guess, method, most, memory, state, index)
             if not np.isfinite(solution.x).all():
                 return solution, memory
+            if self.iterations is None:
+                solution = yield from self._downhill(
+                    solution, potential, start, available, method, memory, state, index
+                )
             found = solution.x
             solution.x, arrived, settled = contact.follow(found, 0.5 * self.tolerance)
             if arrived and (settled or attempt >= ENOUGH):
@@ -238,6 +247,37 @@ class _Run:
             guess = contact.predict(found)
         solution.converged, solution.why = False, contact.blocked
         return solution, memory
+
+    def _downhill(
+        self,
+        solution: Solution,
+        potential: StepPotential,
+        start: Floats,
+        available: float,
+        method: str,
+        memory: Memory,
+        state: State,
+        index: int,
+    ) -> Generator[Progress, None, Solution]:
+        """A solution whose energy can be had: no more than was `available` [J] at the start of the step.
+
+        A guess that contact pushed may lie beyond a barrier (a bowl inside out): then once more from the start, downhill
+        all the way. Stiff shells turn small errors into energy: what is left over must not add any.
+        """
+        value, gradient = potential.value_and_gradient(solution.x)
+        stiff = "newton_cg" if method == "newton" else method
+        if value > available:
+            solution = yield from self._minimised(potential, start, stiff, MOST[stiff], memory, state, index)
+            value, gradient = potential.value_and_gradient(solution.x)
+        tolerance = self.tolerance
+        for _ in range(SHARPER if method != "quasi_newton" and self.integrator.name == "implicit_euler" else 0):
+            if not potential.gains(solution.x, gradient):
+                break
+            self.tolerance *= 0.1
+            solution = yield from self._minimised(potential, solution.x, stiff, MOST[stiff], memory, state, index)
+            value, gradient = potential.value_and_gradient(solution.x)
+        self.tolerance = tolerance
+        return solution
 
     def _watched(self, steps: Steps, state: State, index: int) -> Generator[Progress, None, Solution]:
         """Progress of a solve, then its solution, with what it cost added to the stats."""

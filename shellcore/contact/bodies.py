@@ -63,8 +63,8 @@ class Bodies:
         for shell in shells:
             thickness = _at_vertices(shell.material.thickness, shell.mesh)
             given = scene.contact_distance
-            layer = np.maximum(thickness, THINNEST * _mean_edge(shell)) if given is None else np.full_like(thickness, given)
-            half.append(0.5 * layer)
+            least = np.maximum(thickness, THINNEST * _mean_edge(shell))
+            half.append(0.5 * (least if given is None else np.full_like(thickness, given)))
             core.append(CORE * np.minimum(0.5 * thickness, half[-1]))
         sizes = [len(shell.rest_positions) for shell in shells]
         self.owner = np.repeat(np.arange(len(shells)), sizes)

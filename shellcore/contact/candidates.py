@@ -89,8 +89,12 @@ class BroadPhase:
         """
         bodies = self.bodies
         wide = margin + 0.5 * self._widest
-        shell = _Moving(bodies.shell_surface, x, move, wide)
         which = np.flatnonzero(changed[bodies.shell_surface.faces].any(axis=1))
+        if len(which) == 0 or not (bodies.together or self._mesh_tree is not None):
+            # Candidates of planes and spheres hold for any part of a way.
+            none = np.zeros((0, 4), dtype=np.int64)
+            return Candidates(none, none, np.zeros((0, 3)), np.zeros(0))
+        shell = _Moving(bodies.shell_surface, x, move, wide)
         some = BoxTree(x[bodies.shell_surface.faces[which]].mean(axis=1), which)
         some.refit(shell.faces)
         self._shell_tree.refit(shell.faces)

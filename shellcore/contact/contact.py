@@ -24,6 +24,7 @@ from .friction import CREEP, Friction
 from .pairs import Pairs
 from .rows import Rows
 from .start import attached, checked_start
+from .struck import Struck
 
 # Spring of a contact: so many times a vertex's inertia m/h², plus so many times its weight over the contact distance.
 INERTIAL, WEIGHTS, STRETCH = 25.0, 20.0, 0.5
@@ -78,7 +79,7 @@ class Contact(Energy):
         self._rows: Rows | None = None
         self._stacked: tuple[Floats, Floats] | None = None
         self._nearby: Pairs | None = None
-        self._struck: dict[int, tuple[Floats, Floats]] = {}
+        self._struck = Struck()
         self._tied = np.arange(bodies.count, bodies.total)
         # What is sewn together starts at distance zero: its vertices do not collide with each other.
         self._sewn = np.concatenate([attached(scene), np.zeros(bodies.total - bodies.count, dtype=bool)])
@@ -121,7 +122,7 @@ class Contact(Energy):
         self._inertia = self._mass * (INERTIAL / (h * h)) + self._stretch
         placed, self._goal = self.bodies.place(t), self.bodies.place(t + h)
         self._stacked = None
-        self._struck = {}
+        self._struck = Struck()
         self._shadow = np.concatenate([x, placed])
         self.late = False
         free_fall = np.where(self._held[:, None], targets - x, h * v + h * h * gravity)
@@ -198,8 +199,7 @@ class Contact(Energy):
                 safe = True
                 break
             if attempt == 0:
-                struck = pairs.picked(bad).before_crossing(stack, way, sure)
-                self._struck |= dict(zip(struck.keys().tolist(), zip(struck.weights, struck.normals, strict=True), strict=True))
+                self._struck.add(pairs.picked(bad), stack, way, sure)
             if attempt < SLIDES:
                 # At first what would cross is only turned aside: it slides along what is in its way.
                 way = pushed(pairs.picked(bad), way, self._yielding[0], GLIMPSES)
@@ -232,13 +232,9 @@ class Contact(Energy):
         room = pairs.distance - pairs.radius - pairs.reach
         low, high = pairs.along(move)
         which = room <= 1.2 * np.maximum(high - low, 0.0) + 0.5 * (self._margin + self._ahead)
-        if self._struck:
-            # What would have crossed is kept apart as it was just before: its nearest points here say little of there.
-            turned, struck = pairs.turned(self._struck)
-            which[struck] = True
-            self._rows = Rows(turned, which, self._inertia, self._weight, struck)
-        else:
-            self._rows = Rows(pairs, which, self._inertia, self._weight)
+        as_struck, struck = self._struck.into(pairs)
+        which[struck] = True
+        self._rows = Rows(as_struck, which, self._inertia, self._weight, struck)
         self._nearby = pairs
         return pairs
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
-
 import numpy as np
 
 from ..types import Floats, Ints
@@ -92,35 +90,6 @@ class Pairs:
         """How far the two sides may approach before the core [m], (p,)."""
         room: Floats = self.distance - self.radius - self.core
         return room
-
-    def keys(self) -> Ints:
-        """A number for each pair of features, (p,), that says which it is."""
-        total = np.zeros(len(self), dtype=np.int64)
-        for k in range(4):
-            total = total * self.bodies.total + self.vertices[:, k]
-        return total
-
-    def before_crossing(self, x: Floats, move: Floats, share: Floats) -> Pairs:
-        """The same pairs with nearest points and normals where each has gone its `share` (p,) of the way from x."""
-        part = copy(self)
-        part.weights, part.normals, _ = self.nearest_of(
-            [x[v] + share[:, None] * move[v] for v in (self.vertices[:, k] for k in range(4))]
-        )
-        return part
-
-    def turned(self, known: dict[int, tuple[Floats, Floats]]) -> tuple[Pairs, Ints]:
-        """The same with weights and normals of some replaced by `known` ones, by key; and which."""
-        part = copy(self)
-        keys = np.fromiter(known, dtype=np.int64, count=len(known))
-        order = np.argsort(keys)
-        mine = self.keys()
-        place = np.minimum(np.searchsorted(keys[order], mine), len(keys) - 1)
-        at = np.flatnonzero(keys[order][place] == mine)
-        part.weights, part.normals = self.weights.copy(), self.normals.copy()
-        values = list(known.values())
-        for row, which in zip(at, order[place[at]], strict=True):
-            part.weights[row], part.normals[row] = values[which]
-        return part, at
 
     def picked(self, rows: Ints) -> Pairs:
         """Only some rows, sorted."""

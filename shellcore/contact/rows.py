@@ -22,9 +22,7 @@ class Rows:
     `struck`: pairs to keep whatever features are nearest.
     """
 
-    def __init__(
-        self, pairs: Pairs, which: Bools, inertia: Floats, weight: Floats, struck: Ints | None = None
-    ) -> None:
+    def __init__(self, pairs: Pairs, which: Bools, inertia: Floats, weight: Floats, struck: Ints | None = None) -> None:
         # Where the nearest point of an edge is its end, a vertex-face pair says the same; where that of a face is a
         # corner, the pair of corner and sphere does.
         inner = np.asarray((np.abs(pairs.weights) > 1e-6).all(axis=1))
