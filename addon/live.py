@@ -57,8 +57,8 @@ class Live:
         self.close()
         objects = self._objects()
         with inputs_visible(objects):
-            self._simulation = build(scene, objects)
-        options = solver_options(objects[0], self._simulation)
+            self._simulation = build(scene, objects, breaking=False)
+        options = solver_options(objects[0])
         options["iterations"] = objects[0].thin_shell.live_iterations
         self._steps = sc.progress(self._simulation.scene, frames=10**6, fps=frames_per_second(scene), **options)
         for obj, link in zip(objects, self._simulation.links, strict=True):
@@ -70,7 +70,8 @@ class Live:
             writer.update_count()
             playback.play_points(obj, writer.part, self.start)
         self.last = self.start
-        self.message = "playing"
+        whole = any(obj.thin_shell.use_fracture for obj in objects)
+        self.message = "playing, without cracks: Bake shows them" if whole else "playing"
 
     def _advance(self, scene: Any, frame: int) -> None:
         simulation, objects = self._simulation, self._objects()

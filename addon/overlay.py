@@ -84,8 +84,8 @@ def draw() -> None:
     frame = context.scene.frame_current
     if session.current is not None:
         for job in session.current.jobs:
-            for name, positions in job.latest.items():
-                _draw_baking(name, positions)
+            for name, (positions, faces) in job.latest.items():
+                _draw_baking(name, positions, faces)
         return
     for obj in context.visible_objects:
         if obj.type != "MESH" or not obj.thin_shell.enabled or obj.mode != "OBJECT":
@@ -110,16 +110,13 @@ def shaded(positions: Any, faces: Any) -> Any:
     return np.column_stack([np.outer(0.4 + 0.55 * light, BAKING_COLOUR), np.ones(len(positions))])
 
 
-def _draw_baking(name: str, positions: Any) -> None:
+def _draw_baking(name: str, positions: Any, faces: Any) -> None:
     """The last finished frame of a shell that is being baked."""
     from gpu_extras.batch import batch_for_shader
 
     obj = bpy.data.objects.get(name)
     if obj is None:
         return
-    faces = read(obj.data).faces
-    if faces.max(initial=-1) >= len(positions) or len(positions) != len(obj.data.vertices):
-        return  # modifiers above Thin Shell make another mesh
     shader = _gpu().shader.from_builtin("SMOOTH_COLOR")
     arrays = {"pos": positions.astype(np.float32), "color": shaded(positions, faces).astype(np.float32)}
     _draw(obj, (shader, batch_for_shader(shader, "TRIS", arrays, indices=faces.astype(np.int32))), lines=False)

@@ -59,6 +59,22 @@ def apply(settings: Any, name: str) -> None:
     settings.preset_name = name
 
 
+def yields() -> dict[str, str]:
+    """Presets whose yield is known, with its source."""
+    return sc.Plasticity.presets()
+
+
+def apply_yield(settings: Any, name: str) -> str:
+    """Set when the material yields; says where the numbers come from."""
+    known = sc.Plasticity.preset(name)
+    settings.yield_curvature = float(known.yield_curvature)
+    settings.plastic_hardening = known.hardening
+    settings.use_yield_stretch = known.yield_stretch is not None
+    if known.yield_stretch is not None:
+        settings.yield_stretch = 100.0 * float(known.yield_stretch)
+    return yields()[name]
+
+
 def shown_name(settings: Any) -> str:
     """The preset's label, or "Custom" once a value was edited."""
     name = settings.preset_name

@@ -65,8 +65,10 @@ def rate(name: str, pair: tuple[str, str], step: float, cells: int, duration: fl
     scene = scenario(name, bending, cells)
     count = max(2, round(duration / step))
     options: dict[str, Any] = {"fps": 1 / step, "jacobian": jacobian, "solver": "newton_cg", "tolerance": TOLERANCE}
+    run = sc.simulate(scene, count + 1, **options)
+    next(run)  # builds the matrices: what is compared is stepping
     began = time.process_time()
-    frames = list(sc.simulate(scene, count, **options))
+    frames = list(run)
     spent = time.process_time() - began
     work = {key: sum(f.stats[key] for f in frames) / count for key in ("iterations", "gradients", "products")}
     return count * step / spent, work | {"halvings": sum(f.stats["halvings"] for f in frames)}
@@ -137,6 +139,9 @@ def picture(cells: list[dict[str, Any]], sizes: list[dict[str, Any]]) -> None:
         key = f"{a},{b}"
         axes[3].loglog([s["cells"] ** 2 for s in sizes], [s["rates"][key] for s in sizes], "o-", label=f"({a}, {b})")
     axes[3].set(title="flag, step 1/96 s", xlabel="vertices")
+    for axis in axes[:3]:
+        axis.set_xticks(STEPS, [f"1/{1 / step:.0f}" for step in STEPS])
+        axis.minorticks_off()
     axes[0].legend(fontsize=7)
     common.PICTURES.mkdir(parents=True, exist_ok=True)
     figure.savefig(common.PICTURES / "figure2.png", dpi=90)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 import time
+from itertools import pairwise
 from typing import Any
 
 import matplotlib
@@ -28,10 +29,14 @@ from matplotlib.collections import PolyCollection
 
 RADIUS, LENGTH = 0.05, 0.2
 STRETCH, POISSON = 5000.0, 0.25
-TOLERANCE = 1e-5  # N
+# Steps [s], and how many the load rests before folds are counted.
+STEP, SETTLE = 0.01, 30
+# [s]. Compression snaps: with little viscosity a sleeve is thrown through many patterns, with this it creeps into one.
+VISCOSITY = {"twist": 1e-3, "compression": 0.02}
 SLEEVES = {494: (26, 18), 800: (32, 24), 1496: (44, 33), 2232: (62, 35), 2542: (62, 40), 4015: (73, 54), 5856: (96, 60)}
-# Share of the thickness, and waves around, of the start shape: the same for every mesh, no wave number preferred.
-SEED, WAVES = 0.02, range(2, 13)
+# Root mean square of what a sleeve is out of round by, as a share of the thickness, and its waves around: the same for
+# every mesh, no wave number preferred. Part of the rest shape: of a start shape nothing would be left when it buckles.
+SEED, WAVES = 0.05, range(2, 13)
 
 
 def sleeve(
@@ -60,20 +65,37 @@ def sleeve(
         np.sin(np.pi * k * along) * np.cos(m * around + rng.uniform(0, 2 * np.pi)) for m in WAVES for k in (1, 2, 3)
     )
     bumps = SEED * thickness * bumps / np.sqrt(3 * len(WAVES) / 4)
-    outward = np.column_stack([np.cos(around), np.sin(around), 0 * around])
+    points = points + bumps[:, None] * np.column_stack([np.cos(around), np.sin(around), 0 * around])
     control = sc.fit_control(points, faces) if bending == "subdivision" else points
-    start = control + bumps[:, None] * outward
-    return sc.Shell(control, faces, material, bending=bending, start=start, quadrature=rule, damping=damping)
+    return sc.Shell(control, faces, material, bending=bending, quadrature=rule, damping=damping)
 
 
-def run(load: str, size: int, thickness: float, amounts: list[float], bending: str = "subdivision", **factors: float):
-    """Wave number and depth at each amount of twist [rad] or compression [share of the length]."""
-    shell = sleeve(size, thickness, bending, **factors)
+def run(
+    load: str,
+    size: int,
+    thickness: float,
+    amounts: list[float],
+    bending: str = "subdivision",
+    rate: float = 0.25,
+    **factors: float,
+):
+    """Wave number and depth at each amount of twist [rad] or compression [share of the length].
+
+    The load grows by `rate` a second and rests for `SETTLE` steps at each amount, one linear solve a step as in the
+    paper.
+    """
+    shell = sleeve(size, thickness, bending, damping=sc.Damping(viscosity=VISCOSITY[load]), **factors)
     rings = SLEEVES[size][1] + 1
     points = meshes.cylinder(*SLEEVES[size], RADIUS, LENGTH)[0]
     low, top = np.arange(SLEEVES[size][0]), np.arange(len(points) - SLEEVES[size][0], len(points))
+    moments = np.cumsum([0.0] + [b - a for a, b in pairwise([0.0, *amounts])]) / rate
+    rests = np.cumsum([0.0] + [SETTLE * STEP] * len(amounts))
+    # Grow, rest, grow, rest, …
+    times = np.ravel(np.column_stack([moments[1:] + rests[:-1], moments[1:] + rests[1:]]))
+    values = np.repeat(amounts, 2)
 
-    def goal(amount: float) -> np.ndarray:
+    def goal(t: float) -> np.ndarray:
+        amount = np.interp(t, [0.0, *times], [0.0, *values])
         if load == "compression":
             return points[top] - [0.0, 0.0, amount * LENGTH]
         c, s = np.cos(amount), np.sin(amount)
@@ -83,24 +105,29 @@ def run(load: str, size: int, thickness: float, amounts: list[float], bending: s
     shell.clamp(top, goal)
     rows: list[dict[str, Any]] = []
     shapes: list[tuple[np.ndarray, np.ndarray]] = []
-    stats: dict[str, Any] = {}
-    for amount in amounts:
-        began = time.perf_counter()
-        scene = sc.Scene([shell], gravity=(0, 0, 0))
-        try:
-            x = sc.equilibrium(scene, TOLERANCE, time=amount, start=stats.get("state"), stats=stats)
-        except sc.StepFailed as failure:
-            rows.append({"amount": amount, "failed": str(failure)})
-            break
-        whole = np.concatenate([x, *stats["hidden"]])
+    began = time.process_time()
+    due = iter(zip(amounts, times[1::2], strict=True))
+    amount, moment = next(due)
+    scene = sc.Scene([shell], gravity=(0, 0, 0), self_contact=False)
+    steps = int(np.ceil(times[-1] / STEP - 1e-9))
+    for frame in sc.simulate(scene, frames=steps, fps=1.0 / STEP, solver="newton", iterations=1):
+        if frame.time < moment - 1e-9:
+            continue
+        whole = frame.control()
         radius = np.hypot(*shell.limit(whole)[:, :2].T).reshape(rings, -1)
         spectrum = np.abs(np.fft.rfft(radius - radius.mean(axis=1)[:, None], axis=1)) * 2 / radius.shape[1]
         spectrum = np.sqrt((spectrum[rings // 4 : 3 * rings // 4 + 1] ** 2).mean(axis=0))
         row = {"amount": amount, "folds": int(spectrum.argmax()), "depth / thickness": spectrum.max() / thickness}
-        row |= {"iterations": stats["iterations"], "seconds": time.perf_counter() - began}
+        row |= {
+            "second": int(np.argsort(-spectrum)[1]),
+            "share of second": float(np.sort(spectrum)[-2] / spectrum.max()),
+        }
+        row["moving [m/s]"] = float(np.abs(frame.velocities).max())
+        row |= {"steps": round(frame.time / STEP), "seconds": time.process_time() - began}
         rows.append(row)
         shapes.append(shell.surface(whole, 1 if size < 2000 else 0))
         print(load, bending, size, f"t = R/{RADIUS / thickness:.0f}", factors, row, flush=True)
+        amount, moment = next(due, (np.inf, np.inf))
     return rows, shapes
 
 
@@ -127,41 +154,39 @@ def picture(name: str, shown: list[tuple[str, tuple[np.ndarray, np.ndarray]]]) -
     plt.close(figure)
 
 
-def twist(sizes: tuple[int, ...]) -> None:
-    """The same sleeve on several meshes, then other materials on the coarsest."""
-    result: dict[str, Any] = {"tolerance [N]": TOLERANCE}
-    shown = []
-    cases: list[tuple[str, int, float, list[float], dict[str, float]]] = [
-        (f"{size} vertices", size, RADIUS / 30, [0.1, 0.2, 0.3], {}) for size in sizes
-    ]
-    cases[2:2] = [
-        ("thin", 494, RADIUS / 60, [0.1, 0.3, 0.6], {}),
-        ("thickness × 10", 494, RADIUS / 6, [0.3, 0.6], {}),
-        ("and stretch × 10", 494, RADIUS / 6, [0.1, 0.3, 0.6], {"stretch": 10.0}),
-        ("thin, all moduli × 10", 494, RADIUS / 60, [0.1, 0.3, 0.6], {"stretch": 10.0, "bend": 10.0}),
-    ]
-    for name, size, thickness, amounts, factors in cases:
-        rows, shapes = run("twist", size, thickness, amounts, **factors)
-        result[name] = rows
-        if shapes:
-            shown.append((f"{name}\n{rows[len(shapes) - 1]['folds']} folds", shapes[-1]))
-        common.write("subdivision_twist", result)
-        picture("twist", shown)
+def twist(names: list[str]) -> None:
+    """The same sleeve on several meshes; other materials on one; a thin one through growing torsion."""
+    amounts = [0.15, 0.3]
+    thin = RADIUS / 100
+    cases: dict[str, tuple[int, float, list[float], dict[str, float]]] = {
+        **{f"{size} vertices": (size, RADIUS / 50, amounts, {}) for size in (494, 1496, 4015)},
+        "thin": (1496, thin, amounts, {}),
+        "thickness × 10": (1496, 10 * thin, amounts, {}),
+        "and stretch × 10": (1496, 10 * thin, amounts, {"stretch": 10.0}),
+        "thin, all moduli × 10": (1496, thin, amounts, {"stretch": 10.0, "bend": 10.0}),
+        "growing": (1496, RADIUS / 200, [0.015, 0.03, 0.1, 0.3, 0.6], {}),
+    }
+    for name, (size, thickness, loads, factors) in cases.items():
+        if not names or name in names:
+            keep("twist", name, *run("twist", size, thickness, loads, **factors))
 
 
-def compression(sizes: tuple[int, ...]) -> None:
-    """A sleeve pushed together by 2%, beside hinge + fem on the same meshes."""
-    thickness, shown = RADIUS / 50, []
-    result: dict[str, Any] = {"0.909 √(R/t)": float(0.909 * np.sqrt(RADIUS / thickness))}
-    for bending in ("subdivision", "hinge"):
-        for size in sizes:
+def compression(names: list[str]) -> None:
+    """A sleeve pushed together, beside hinge + fem on the same meshes."""
+    for size in (494, 1496, 2232, 5856):
+        for bending in ("subdivision", "hinge"):
             name = f"{bending}, {size} vertices"
-            rows, shapes = run("compression", size, thickness, [0.02], bending)
-            result[name] = rows
-            if shapes:
-                shown.append((f"{name}\n{rows[-1]['folds']} waves", shapes[-1]))
-            common.write("subdivision_compression", result)
-            picture("compression", shown)
+            if not names or name in names:
+                keep("compression", name, *run("compression", size, RADIUS / 50, [0.02], bending, 0.05))
+
+
+def keep(load: str, name: str, rows: list[dict[str, Any]], shapes: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    """Numbers and shapes of a case, in a file of its own, so that cases can run one by one."""
+    safe = "".join(c if c.isalnum() else "_" for c in name)
+    common.write(f"sleeve_{load}_{safe}", {"name": name, "rows": rows})
+    np.savez_compressed(
+        common.OUT / f"sleeve_{load}_{safe}.npz", faces=shapes[-1][1], shapes=np.stack([x for x, _ in shapes])
+    )
 
 
 def cost(frames: int = 8, stuffs: tuple[str, ...] = ("cloth", "metal")) -> None:
@@ -200,11 +225,10 @@ def cost(frames: int = 8, stuffs: tuple[str, ...] = ("cloth", "metal")) -> None:
 
 
 if __name__ == "__main__":
-    asked = sys.argv[1:]
+    asked, names = [a for a in sys.argv[1:] if a in ("twist", "compression", "cost")], sys.argv[2:]
     if "cost" in asked:
         cost()
-    sizes = (494, 800, 1496, *((4015,) if "full" in asked else ()))
     if "twist" in asked or not asked:
-        twist(sizes)
+        twist(names)
     if "compression" in asked or not asked:
-        compression((494, 800, 1496, *((2232, 5856) if "full" in asked else ())))
+        compression(names)

@@ -15,14 +15,17 @@ Units are SI, angles radians, arrays float64. Bad input raises `ShellError` and 
 
 from .axes import axes_from_uv
 from .colliders import Collider, Plane, Sphere
+from .damping import Damping
 from .errors import ShellError, ShellWarning, StepFailed
 from .forces import Wind
+from .fracture import Fracture
 from .frame import Frame
 from .kawabata import KawabataResult, kawabata_test
 from .material import Material
 from .modal import Handle, HandleReport, ModalShell
+from .plasticity import Plasticity
 from .scene import Attach, Scene
-from .shell import Damping, Shell
+from .shell import Shell
 from .simulate import Progress, progress, simulate
 from .statics import equilibrium
 from .subdivision.surface import fit_control
@@ -32,6 +35,7 @@ __all__ = [
     "Attach",
     "Collider",
     "Damping",
+    "Fracture",
     "Frame",
     "Handle",
     "HandleReport",
@@ -39,6 +43,7 @@ __all__ = [
     "Material",
     "ModalShell",
     "Plane",
+    "Plasticity",
     "Progress",
     "Scene",
     "Shell",

@@ -73,12 +73,15 @@ class BlockPattern:
 
 
 class Congruence:
-    """CᵀKC of a block matrix K after a sparse change of variables C, multiplied out only when asked for."""
+    """CᵀKC of a block matrix K after a sparse change of variables C, multiplied out only when asked for.
 
-    def __init__(self, matrix: Sparse, change: Sparse) -> None:
+    `back` is Cᵀ; `near` what of C counts in the matrix multiplied out, and its transpose.
+    """
+
+    def __init__(self, matrix: Sparse, change: Sparse, back: Sparse, near: tuple[Sparse, Sparse]) -> None:
         self._matrix = matrix
-        self._change = change
-        self._back = csr_matrix(change.T)
+        self._change, self._back = change, back
+        self._near, self._near_back = near
 
     def __matmul__(self, direction: Floats) -> Floats:
         image: Floats = self._back @ (self._matrix @ (self._change @ direction))
@@ -86,23 +89,7 @@ class Congruence:
 
     def tocsr(self) -> Sparse:
         """The product as one matrix."""
-        return csr_matrix(self._back @ (self._matrix.tocsr() @ self._change))
-
-
-class Scaled:
-    """A number times a matrix, multiplied out only when asked for."""
-
-    def __init__(self, factor: float, matrix: Sparse) -> None:
-        self._factor = factor
-        self._matrix = matrix
-
-    def __matmul__(self, direction: Floats) -> Floats:
-        image: Floats = self._factor * (self._matrix @ direction)
-        return image
-
-    def tocsr(self) -> Sparse:
-        """The product as one matrix."""
-        return self._factor * self._matrix.tocsr()
+        return csr_matrix(self._near_back @ (self._matrix.tocsr() @ self._near))
 
 
 @dataclass

@@ -10,6 +10,7 @@ import numpy as np
 from .errors import ShellError, listed
 from .mesh import edges_of
 from .types import Floats, Ints
+from .vectors import dot
 
 Motion = Callable[[float], Sequence[float]]
 
@@ -38,6 +39,13 @@ class Plane:
         unit = unit / np.linalg.norm(unit)
         return (x - place) @ unit, np.broadcast_to(unit, x.shape), np.zeros(len(x))
 
+    def near(self, x: Floats, place: Floats, reach: float) -> Ints:
+        """Indices of positions, components first (3, n), whose signed distance is below `reach` [m]."""
+        unit = np.asarray(self.normal, dtype=np.float64)
+        unit = unit / np.linalg.norm(unit)
+        height = unit[0] * x[0] + unit[1] * x[1] + unit[2] * x[2]
+        return np.flatnonzero(height < float(unit @ place) + reach)
+
 
 @dataclass(frozen=True)
 class Sphere:
@@ -62,6 +70,11 @@ class Sphere:
         length = np.sqrt(np.einsum("ij,ij->i", offset, offset))
         safe = np.maximum(length, 1e-12 * self.radius)
         return length - self.radius, offset / safe[:, None], 1.0 / safe
+
+    def near(self, x: Floats, place: Floats, reach: float) -> Ints:
+        """Indices of positions, components first (3, n), whose signed distance is below `reach` [m]."""
+        offset = x - place[:, None]
+        return np.flatnonzero(dot(offset, offset) < max(self.radius + reach, 0.0) ** 2)
 
 
 class Collider:

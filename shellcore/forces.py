@@ -65,7 +65,9 @@ class Wind:
         area = np.sqrt(dot(along, along))
         normal = along / np.maximum(area, 1e-300)
         air = self.at(t, x)
-        across = np.abs(dot(components(air - v), normal))
+        # Air that moves as one is three numbers, and stays three numbers.
+        relative = (components(air) if callable(self.velocity) else air[:1].T) - components(v)
+        across = np.abs(dot(relative, normal))
         return (0.5 * self.density * self.drag) * area * across, normal.T, air
 
     def lift_force(self, t: float, x: Floats, v: Floats, area_normals: Floats) -> Floats:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .cracks import Cracks
 from .energies.hinge import hinge_angles
 from .subdivision.energy import KirchhoffLove
 from .system import System
@@ -16,19 +17,28 @@ from .types import Floats, Ints
 
 
 class Fields(Mapping[str, Floats]):
-    """Quantities of a frame, computed when asked for: "strain", "stress", "bending" per face, "contact" per vertex."""
+    """Quantities of a frame, computed when asked for: "strain", "stress", "bending", "plastic", "damage" per face,
+    "contact" per vertex."""
 
-    _NAMES = ("strain", "stress", "bending", "contact")
+    _NAMES = ("strain", "stress", "bending", "plastic", "damage", "contact")
 
-    def __init__(self, system: System, x: Floats) -> None:
+    def __init__(self, system: System, x: Floats, cracks: Cracks | None = None) -> None:
         # Contacts of this moment: later steps look elsewhere.
-        self._contact_forces: Floats = system.contact.forces(x)
+        self._contact_forces: Floats = system.contact.forces(x)[: system.visible]
         self._system = system
         self._x = x
         # What a later step replaces: a field read late still belongs to its frame.
         self._rest_angles = [bend.angles.rest_angles for bend in system.bendings]
         self._penalties = [copy(penalty) for penalty in system.penalties]
-        self._known: dict[str, Floats] = {}
+        self._kept = [None if flow is None else flow.state.curvature for flow in system.flows]
+        self._plastic_strains = [getattr(strains, "plastic", None) for strains in system.strain_fields]
+        damage = np.zeros(len(system.faces)) if cracks is None else cracks.face_damage()
+        self._known: dict[str, Floats] = {"damage": damage}
+        if cracks is not None and cracks.possible:
+            # The next cut has a system of its own: frames that are kept shall not keep them all.
+            for name in self._NAMES:
+                self[name]
+            del self._system
 
     def __getitem__(self, name: str) -> Floats:
         if name not in self._NAMES:
@@ -49,9 +59,24 @@ class Fields(Mapping[str, Floats]):
 
     def _stress(self) -> Floats:
         """Largest principal membrane stress by size [N/m], (m,)."""
-        return np.concatenate(
-            [_principal(*fem.stress(*fem.strain(self._x)), stretch=False) for fem in self._system.strain_fields]
-        )
+        parts = []
+        for fem, plastic in zip(self._system.strain_fields, self._plastic_strains, strict=True):
+            e11, e22, e12 = fem.strain(self._x)
+            if plastic is not None:
+                e11, e22, e12 = e11 - plastic[0], e22 - plastic[1], e12 - plastic[2]
+            parts.append(_principal(*fem.stress(e11, e22, e12), stretch=False))
+        return np.concatenate(parts)
+
+    def _plastic(self) -> Floats:
+        """Largest plastic curvature that has piled up on an edge of each face [1/m], (m,)."""
+        parts = []
+        for shell, curvature in zip(self._system.scene.shells, self._kept, strict=True):
+            if curvature is None:
+                parts.append(np.zeros(len(shell.faces)))
+            else:
+                whole = shell.mesh if shell.cut is None else shell.cut.whole
+                parts.append(np.append(curvature, 0.0)[whole.face_hinges].max(axis=1))
+        return np.concatenate(parts)
 
     def _bending(self) -> Floats:
         """Bending energy density [J/m²], (m,): half of each hinge's energy to either face."""
@@ -72,8 +97,8 @@ class Fields(Mapping[str, Floats]):
         """Size of the contact force [N], (n,)."""
         total = self._contact_forces
         for penalty in self._penalties:
-            total = total + penalty.gradient(self._x)
-        size: Floats = np.linalg.norm(total[: self._system.visible], axis=1)
+            total = total + penalty.gradient(self._system.on_surface(self._x))
+        size: Floats = np.linalg.norm(total, axis=1)
         return size
 
 

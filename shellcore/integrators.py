@@ -149,7 +149,9 @@ class StepPotential:
 
     def factored(self, hessian: Hessian, definite: bool = False) -> Callable[[Floats], Floats] | None:
         rows = np.flatnonzero(self.free.ravel())
-        factor = Factor(hessian.matrix().tocsc()[rows][:, rows])
+        # Symmetric, so that the transpose, which turns rows into columns at no cost, is the same matrix.
+        matrix = hessian.matrix().tocsr()[rows][:, rows].T
+        factor = Factor(matrix)
         if definite and factor.negative_pivots:
             return None
 
@@ -187,7 +189,16 @@ class Integrator:
         self._factor: CoordinateFactor | None = None
         self._matrix: Sparse = None
         self._factor_key: tuple[float, int] | None = None
+        self.refresh = True
+        """Whether the next step may factor what has changed since the last factorisation; set at the start of a frame.
+        Within one, rest angles that move are left to the solver: the factor only preconditions."""
         self.factorisations = 0
+
+    def go_on_with(self, system: System) -> None:
+        """Take up the system after a cut, with a matrix of its own."""
+        if system is not self.system:
+            self.system = system
+            self._factor, self._factor_key = None, None
 
     @property
     def explicit(self) -> bool:
@@ -196,8 +207,11 @@ class Integrator:
 
     def needs_factor(self, t: float, h: float) -> bool:
         """Whether the step from t over h [s] factors a new matrix."""
-        known = self._factor_key == (h, self.system.version) and not self.system.stiffness_changes(t, h)
-        return not (self.explicit or known)
+        if self.explicit:
+            return False
+        if self._factor_key is None or self._factor_key[0] != h:
+            return True
+        return self.refresh and (self._factor_key[1] != self.system.version or self.system.stiffness_changes(t, h))
 
     def begin(self, state: State, h: float, extrapolate: bool = False) -> tuple[StepPotential, Floats]:
         """Potential of the step from `state` over h [s], and where to start the search (see `_guess`)."""
@@ -212,7 +226,7 @@ class Integrator:
         energies = list(terms.energies) + damping
         membrane, bending = self.name != "imex_bending", self.name != "imex_membrane"
         membranes = [energy for group in system.membranes for energy in group]
-        bendings = [bend.energy for bend in system.bendings]
+        bendings = [bend.energy for bend in terms.bendings]
         for part, implicit in ((membranes, membrane), (bendings, bending)):
             if implicit:
                 energies += part
@@ -230,7 +244,7 @@ class Integrator:
                 parts += [energy.hessian(at) for energy in membranes if energy not in stresses.membranes]
             if bending:
                 done = [] if stresses is None else stresses.membranes
-                parts += [bend.hessian(at, self.jacobian) for bend in system.bendings if bend.energy not in done]
+                parts += [bend.hessian(at, self.jacobian) for bend in terms.bendings if bend.energy not in done]
             return parts
 
         factor = self._factored(terms, inertia, damping, membrane, bending, h)
@@ -276,8 +290,8 @@ class Integrator:
     def _factored(
         self, terms: StepTerms, inertia: Floats, damping: list[Energy], membrane: bool, bending: bool, h: float
     ) -> CoordinateFactor:
-        key = (h, self.system.version)
-        if self._factor is None or self._factor_key != key:
+        key, known = (h, self.system.version), self._factor_key
+        if self._factor is None or known is None or known[0] != h or (self.refresh and known != key):
             matrix: Sparse = self.system.stiffness(terms, membrane, bending) + diags(inertia)
             for energy in damping:
                 matrix = matrix + energy.stiffness()
@@ -285,6 +299,7 @@ class Integrator:
             self._factor = CoordinateFactor(matrix, self.system.free)
             self._factor_key = key
             self.factorisations += 1
+        self.refresh = False
         return self._factor
 
     def finish(self, state: State, x: Floats, h: float) -> State:
@@ -314,12 +329,17 @@ class Integrator:
             v = state.v + h * ((1.0 - self.gamma) * state.a + self.gamma * a)
         else:
             a = self.acceleration(state.time, state.x, state.v, h)
-            v = (state.v + h * a) / (1.0 + h * system.mass_damping / system.mass)[:, None]
-            x = state.x + h * v
+            v = h * a
+            v += state.v
+            if system.mass_damping.any():
+                v *= (1.0 / (1.0 + h * system.mass_damping / system.mass))[:, None]
+            x = h * v
+            x += state.x
         if not system.free.all():
-            x = np.where(system.free, x, system.targets(state.time + h, state.x))
-            v = np.where(system.free, v, (x - state.x) / h)
-            a = np.where(system.free, a, 0.0)
+            held = np.asfortranarray(~system.free)
+            np.copyto(x, system.targets(state.time + h, state.x), where=held)
+            np.copyto(v, (x - state.x) / h, where=held)
+            np.copyto(a, 0.0, where=held)
         if system.contact.exists:
             system.contact.begin_step(state.time, h, state.x, v, x, np.zeros(3))
             stopped = system.contact.follow(x, np.inf)[0]
@@ -331,9 +351,10 @@ class Integrator:
         system = self.system
         terms = system.begin_step(t - h, h, x - h * v, v)
         force = terms.force
-        for energy in terms.energies + system.elastic():
+        membranes = [energy for group in system.membranes for energy in group]
+        for energy in terms.energies + membranes + [bend.energy for bend in terms.bendings]:
             force -= energy.gradient(x)
         if self.name == "newmark":
-            force = force - system.mass_damping[:, None] * v
-        accelerations: Floats = force / system.mass[:, None]
-        return accelerations
+            force -= system.mass_damping[:, None] * v
+        force *= (1.0 / system.mass)[:, None]
+        return force

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from .assembly import Hessian
 from .energies.base import Energy
 from .energies.fem import Fem
-from .subdivision.energy import KelvinVoigt, KirchhoffLove
+from .subdivision.energy import KirchhoffLove
 from .types import Floats
 
 
@@ -21,12 +21,8 @@ class MixedStress:
     """Stresses of the membranes among some energies, started at their true values at x."""
 
     def __init__(self, energies: Sequence[Energy], x: Floats) -> None:
-        self.membranes = [
-            energy
-            for energy in energies
-            if isinstance(energy, (Fem, KirchhoffLove)) and not isinstance(energy, KelvinVoigt)
-        ]
-        self._stress = [membrane.stress(*membrane.strain(x)) for membrane in self.membranes]
+        self.membranes = [energy for energy in energies if isinstance(energy, (Fem, KirchhoffLove))]
+        self._stress = [membrane.stress(*membrane.elastic_strain(x)) for membrane in self.membranes]
 
     def hessian(self, x: Floats, psd: bool = False) -> Hessian:
         """Of the membranes, with the carried stress in its geometric part (its tensile part only, if psd)."""

@@ -35,6 +35,8 @@ class Preset:
     notes: str = ""
     extra: dict[str, float] = field(default_factory=dict)
     """Further published properties by name and unit, e.g. {"yield_stress_Pa": 2.8e8}."""
+    yield_source: str = ""
+    """Where `yield_curvature_per_m` and `yield_stretch` among the extras come from."""
 
 
 def _solid(young: float, poisson: float, thickness: float, areal_density: float, **about: object) -> Preset:
@@ -98,6 +100,8 @@ PRESETS: dict[str, Preset] = {
         source="ARCSim paper.json (modulus, thickness, weight); rigidity from the plate formula",
         order_of_magnitude=False,
         notes="Office paper is orthotropic (machine direction about twice as stiff); this row is isotropic.",
+        extra={"yield_curvature_per_m": 200.0},
+        yield_source="Narain, Pfaff, O'Brien 2013, folded letter (figure 5): yield curvature 200 1/m in ARCSim's scene",
     ),
     "aluminium_foil": _solid(
         70e9,
@@ -107,6 +111,7 @@ PRESETS: dict[str, Preset] = {
         source="ARCSim aluminium.json; rigidity from the plate formula",
         order_of_magnitude=False,
         extra={"yield_curvature_per_m": 400.0},
+        yield_source="ARCSim aluminium.json (Narain, Pfaff, O'Brien 2013)",
     ),
     "can_wall": _solid(
         70e9,
@@ -116,7 +121,9 @@ PRESETS: dict[str, Preset] = {
         source="beverage can wall 0.097-0.10 mm of alloy 3004/3104-H19; yield stress from Alcoa sheet data",
         order_of_magnitude=False,
         notes="Young's modulus and density are the handbook values of aluminium.",
-        extra={"yield_stress_Pa": 2.8e8},
+        # Curvature whose elastic moment is that of a fully plastic section, 3σ(1 − ν²)/Et; strain σ/E.
+        extra={"yield_stress_Pa": 2.8e8, "yield_curvature_per_m": 107.0, "yield_stretch": 0.004},
+        yield_source="Alcoa sheet data, 3004/3104-H19: 280 MPa (243 to 310); 3σ(1-ν²)/Et of a plastic hinge, and σ/E",
     ),
     "pet_film": _solid(
         4e9,

@@ -10,7 +10,8 @@ import numpy as np
 from .colliders import Collider, Plane, Sphere
 from .errors import ShellError, listed
 from .forces import Force, Wind
-from .shell import Shell, per_item
+from .pins import per_item
+from .shell import Shell
 from .types import Floats, Ints
 
 INTERSECTIONS = ("error", "ignore", "untangle")

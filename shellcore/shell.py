@@ -2,77 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .axes import face_axes
+from .cuts import Cut
+from .damping import Damping
 from .energies.hinge import hinge_angles
 from .errors import ShellError, listed
+from .fracture import Fracture, Seam
 from .hinge_rigidity import hinge_rigidities
 from .material import Material
 from .mesh import Topology, check_positions, topology
+from .pins import Load, OfTime, Pin, per_item, rigidly_moved, slope_springs, vectors
+from .plasticity import Plasticity
+from .rest_angles import Edit, RestAngles, checked_times, curl_angles, hinges_at
 from .subdivision.clamps import border_slopes
 from .subdivision.supports import Slopes
 from .subdivision.surface import LoopSurface
-from .types import Bools, Floats, Ints
+from .types import Floats, Ints
 
 BENDING = ("hinge", "quadratic", "cubic", "subdivision")
 MEMBRANES = ("fem", "springs")
 
 # A hinge counts as flat below this angle [rad]: round-off of a plane far from the origin.
 PLANE = 1e-6
-
-OfTime = Callable[[float], Any]
-
-
-@dataclass(frozen=True)
-class Damping:
-    """How motion dies out.
-
-    `mass` α₁ [1/s]: drag against the world, Rayleigh's mass part. `stiffness` α₂ [s]: Rayleigh's stiffness part, on
-    strain and angle rates. `hinge` [N·s]: on angle rates per length of edge (Discrete Shells). `viscosity` [s]:
-    Kelvin-Voigt, which for these models is one more stiffness part.
-    """
-
-    mass: float = 0.0
-    stiffness: float = 0.0
-    hinge: float = 0.0
-    viscosity: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("mass", "stiffness", "hinge", "viscosity"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value >= 0):
-                raise ShellError(f"damping {name} must be zero or more, not {value}")
-
-
-@dataclass(frozen=True)
-class Pin:
-    """Vertices held at targets: (k,) indices, which components, stiffness None (exact) or [N/m] (k,)."""
-
-    vertices: Ints
-    targets: Floats | OfTime
-    axes: Bools
-    stiffness: Floats | None
-
-    def at(self, t: float) -> Floats:
-        """Targets [m], (k, 3), at time t [s]."""
-        return _vectors(self.targets, t, len(self.vertices), "pin targets")
-
-
-@dataclass(frozen=True)
-class Load:
-    """Dead loads [N], (k, 3) or a function of time to them, on (k,) vertices."""
-
-    vertices: Ints
-    forces: Floats | OfTime
-
-    def at(self, t: float) -> Floats:
-        """Forces [N], (k, 3), at time t [s]."""
-        return _vectors(self.forces, t, len(self.vertices), "load forces")
 
 
 class Shell:
@@ -102,8 +58,8 @@ class Shell:
         rest_angles: str | Floats = "shape",
         damping: Damping | None = None,
         pressure: float | OfTime | None = None,
-        plasticity: None = None,
-        fracture: None = None,
+        plasticity: Plasticity | None = None,
+        fracture: Fracture | None = None,
         self_contact: bool = True,
         friction: float = 0.3,
         start: Floats | None = None,
@@ -135,9 +91,12 @@ class Shell:
             raise ShellError("bending='subdivision' has a membrane of its own: leave `membrane` as it is")
         if self.loop is not None and damping is not None and damping.hinge > 0:
             raise ShellError("bending='subdivision' has no hinges to damp: use Damping(viscosity=)")
-        for name, value in (("plasticity", plasticity), ("fracture", fracture)):
-            if value is not None:
-                raise ShellError(f"{name} is not part of this version yet; leave it None")
+        self.plasticity, self.fracture = plasticity, fracture
+        self.seams: list[Seam] = []
+        self.cut: Cut | None = None
+        """How the mesh is cut, of a shell that has been through fracture."""
+        self._check_plasticity()
+        self._check_fracture()
         for per_face in (material.membrane_moduli, material.face_areal_density, material.face_thickness):
             per_face(len(self.mesh.faces))  # raises where an array does not fit the mesh
         self.axes = face_axes(self.rest_positions, self.mesh.faces, axes)
@@ -158,9 +117,8 @@ class Shell:
         if isinstance(rest_angles, str):
             shaped = _choice("rest_angles", rest_angles, ("shape", "flat")) == "shape"
             rest_angles = self.shape_angles if shaped else np.zeros(len(self.hinges))
-        self._rest_angles: Floats | OfTime = self._angles(rest_angles)
-        if self.loop is None:
-            self.set_rest_angles(rest_angles)
+        self._rest_angles = RestAngles(self.mesh, rest_angles)
+        self.rest_angles_at(0.0)
         self._kept: dict[tuple[str, int], Any] = {}
         self.pins: list[Pin] = []
         self.slopes: list[Pin] = []
@@ -193,30 +151,100 @@ class Shell:
         return mass
 
     def set_rest_angles(self, angles: Floats | OfTime) -> None:
-        """Rest angles θ̄ [rad], (h,), or a function of time [s] to them. They need not fit any shape."""
+        """Rest angles θ̄ [rad], (h,), or a function of time [s] to them. They need not fit any shape.
+
+        Creases and curls come on top.
+        """
         if self.loop is not None:
-            raise ShellError("bending='subdivision' has no hinges: rest angles need 'hinge', 'quadratic' or 'cubic'")
-        self._rest_angles = angles if callable(angles) else self._angles(angles)
-        if self.bending == "quadratic":
-            now = self.rest_angles_at(0.0)
-            worst = int(np.argmax(np.abs(now))) if len(now) else 0
-            if len(now) and abs(now[worst]) > PLANE:
-                a, b = self.hinges[worst, :2]
-                raise ShellError(
-                    f"bending='quadratic' is a plate model for flat rest angles, but the rest shape is folded by "
-                    f"{np.degrees(now[worst]):.3g}° at edge ({a}, {b}): use bending='cubic' for curved shells, or "
-                    "rest_angles='flat' for a sheet that was cut flat",
-                    edges=[(int(a), int(b))],
-                )
+            raise ShellError("bending='subdivision' has no hinges: rest angles need 'hinge' or 'cubic'")
+        edits = self._rest_angles.edits
+        self._rest_angles = RestAngles(self.mesh, angles)
+        self._rest_angles.edits = edits
+        self.rest_angles_at(0.0)
+
+    def crease(
+        self, edges: Sequence[Sequence[int]] | Ints, angle: float | Floats, start: float = 0.0, end: float | None = None
+    ) -> None:
+        """Fold edges, vertex pairs (k, 2), to rest at `angle` [rad], one or (k,), evenly from `start` to `end` [s].
+
+        Positive angles fold towards the side the normals point to. Without `end` they are there from `start` on.
+        """
+        self._needs_hinges("crease")
+        hinges = hinges_at(self.mesh, edges)
+        goal = per_item(angle, len(hinges), "crease angle")
+        if not np.isfinite(goal).all() or (np.abs(goal) > np.pi).any():
+            raise ShellError("crease: angles must lie within ±π [rad]")
+        self._rest_angles.add(Edit(hinges, goal, *checked_times(start, end, "crease"), added=False))
+
+    def curl(self, axis: Sequence[float] | Floats, radius: float, start: float = 0.0, end: float | None = None) -> None:
+        """Roll up the rest state about `axis`, (3,) or one a face (m, 3), to `radius` [m], from `start` to `end` [s].
+
+        Curvature is added to what the shell has at rest, towards the side of the normals where radius > 0.
+        """
+        self._needs_hinges("curl")
+        angles = curl_angles(self.mesh, self.rest_positions, axis, float(radius))
+        times = checked_times(start, end, "curl")
+        self._rest_angles.add(Edit(np.arange(len(angles)), angles, *times, added=True))
+
+    def _needs_hinges(self, what: str) -> None:
+        if self.bending not in ("hinge", "cubic"):
+            raise ShellError(f"{what} needs rest angles, bending={self.bending!r} has none: use 'hinge' or 'cubic'")
 
     @property
     def rest_angles_move(self) -> bool:
-        """Whether the rest angles are a function of time."""
-        return callable(self._rest_angles)
+        """Whether the rest angles depend on time."""
+        return self._rest_angles.move
 
     def rest_angles_at(self, t: float) -> Floats:
         """Rest angles θ̄ [rad], (h,), at time t [s]."""
-        return self._angles(self._rest_angles(t)) if callable(self._rest_angles) else self._rest_angles
+        angles = self._rest_angles.at(t)
+        if self.bending == "quadratic" and len(angles):
+            worst = int(np.argmax(np.abs(angles)))
+            if abs(angles[worst]) > PLANE:
+                a, b = self.hinges[worst, :2]
+                raise ShellError(
+                    f"bending='quadratic' is a plate model for flat rest angles, but the rest shape is folded by "
+                    f"{np.degrees(angles[worst]):.3g}° at edge ({a}, {b}): use bending='cubic' for curved shells, or "
+                    "rest_angles='flat' for a sheet that was cut flat",
+                    edges=[(int(a), int(b))],
+                )
+        return angles
+
+    def seam(self, edges: Sequence[Sequence[int]] | Ints, release: float | Floats) -> None:
+        """Edges, vertex pairs (k, 2), that come open at `release` [s], a number or (k,), whatever they bear."""
+        if self.loop is not None:
+            raise ShellError("bending='subdivision' cannot come apart: seams need 'hinge', 'quadratic' or 'cubic'")
+        hinges = hinges_at(self.mesh, edges)
+        when = per_item(release, len(hinges), "seam release times")
+        if np.isnan(when).any():
+            raise ShellError("seam release times must be numbers")
+        self.seams.append(Seam(hinges, when))
+
+    def _check_fracture(self) -> None:
+        law = self.fracture
+        if law is None:
+            return
+        if not isinstance(law, Fracture):
+            raise ShellError(f"fracture must be a Fracture, not {type(law).__name__}")
+        if self.loop is not None:
+            raise ShellError("bending='subdivision' cannot come apart: fracture needs 'hinge', 'quadratic' or 'cubic'")
+        per_item(law.toughness, len(self.rest_positions), "fracture toughness")
+
+    def _check_plasticity(self) -> None:
+        law = self.plasticity
+        if law is None:
+            return
+        if not isinstance(law, Plasticity):
+            raise ShellError(f"plasticity must be a Plasticity, not {type(law).__name__}")
+        self._needs_hinges("plasticity")
+        if law.yield_stretch is not None and self.membrane != "fem":
+            raise ShellError(
+                f"yield_stretch changes the rest metric of membrane='fem', which {self.membrane!r} has not: "
+                "use membrane='fem', or leave yield_stretch None"
+            )
+        for name, value in (("yield_curvature", law.yield_curvature), ("yield_stretch", law.yield_stretch)):
+            if value is not None:
+                per_item(value, len(self.mesh.faces), f"plasticity {name}")
 
     def pressure_at(self, t: float) -> float:
         """Pressure [Pa] at time t [s]."""
@@ -238,7 +266,7 @@ class Shell:
         """
         chosen = self._vertices(vertices, "pin")
         goal = self.limit(self.start)[chosen] if targets is None else targets
-        _vectors(goal, 0.0, len(chosen), "pin targets")
+        vectors(goal, 0.0, len(chosen), "pin targets")
         strength = None
         if stiffness is not None:
             strength = per_item(stiffness, len(chosen), "pin stiffness")
@@ -263,45 +291,12 @@ class Shell:
         if self.loop is not None:
             limit = self.limit(self.rest_positions)[chosen]
             now = None if targets is None else self.pins[-1].at
-            moved = None if now is None else lambda t, points: _rigidly_moved(limit, now(t), points)
+            moved = None if now is None else lambda t, points: rigidly_moved(limit, now(t), points)
             self.border_slopes.append(border_slopes(self.loop, self.rest_positions, self.start, chosen, moved))
             return
-        held = np.zeros(len(self.rest_positions), dtype=bool)
-        held[chosen] = True
-        corner_held = held[self.faces]
-        solid = corner_held.all(axis=1)
-        edge_of_solid = np.zeros(len(self.mesh.edges), dtype=bool)
-        edge_of_solid[self.mesh.face_edges[solid]] = True
-        wall = corner_held.sum(axis=1) == 2
-        face = np.flatnonzero(wall)
-        apex = np.argmin(corner_held[face], axis=1)
-        edge = self.mesh.face_edges[face, apex]
-        face, apex = face[~edge_of_solid[edge]], apex[~edge_of_solid[edge]]
-        if len(face) == 0:
-            return
-        corners = self.faces[face]
-        a, b = (self.rest_positions[corners[np.arange(len(face)), (apex + j) % 3]] for j in (1, 2))
-        length_2 = ((b - a) ** 2).sum(axis=1)
-        height = 2.0 * self.areas[face] / np.sqrt(length_2)
-        hinge = self.mesh.face_hinges[face, apex]
-        own = self.material.bending_moduli(len(self.faces))
-        across = 0.5 * (own[0] + own[1])[face]
-        rigidity = np.where(hinge >= 0, self.hinge_rigidity[hinge], across) if len(self.hinge_rigidity) else across
-        # w = D|e|²/A with A twice the face, doubled because the span from wall to element centre is half.
-        strength = rigidity * length_2 / self.areas[face] / height**2
-        tips = corners[np.arange(len(face)), apex]
-        rest = self.rest_positions[tips]
-        if targets is None:
-            goal: Floats | OfTime = self.start[tips] if self.start is not self.rest_positions else rest
-        else:
-            clamped_rest = self.rest_positions[chosen]
-            given = targets
-
-            def goal(t: float) -> Floats:
-                now = _vectors(given, t, len(chosen), "clamp targets")
-                return _rigidly_moved(clamped_rest, now, rest)
-
-        self.slopes.append(Pin(tips, goal, np.ones(3, dtype=bool), strength))
+        springs = slope_springs(self, chosen, targets)
+        if springs is not None:
+            self.slopes.append(springs)
 
     @property
     def hidden_count(self) -> int:
@@ -337,7 +332,7 @@ class Shell:
     def load(self, vertices: Sequence[int] | Ints, forces: Floats | OfTime) -> Load:
         """Dead loads [N] on vertices: (k, 3), (3,) for each, or a function of time [s] to that."""
         chosen = self._vertices(vertices, "load")
-        _vectors(forces, 0.0, len(chosen), "load forces")
+        vectors(forces, 0.0, len(chosen), "load forces")
         load = Load(chosen, forces)
         self.loads.append(load)
         return load
@@ -349,16 +344,6 @@ class Shell:
         bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
         if len(bad):
             raise ShellError(f"{name} of vertices {listed(bad)} is not finite", vertices=bad)
-        return array
-
-    def _angles(self, angles: Any) -> Floats:
-        array = np.array(angles, dtype=np.float64)
-        if array.shape != (len(self.hinges),):
-            raise ShellError(f"rest_angles must be 'shape', 'flat' or {len(self.hinges)} angles, not {array.shape}")
-        if not np.isfinite(array).all():
-            bad = int(np.flatnonzero(~np.isfinite(array))[0])
-            a, b = self.hinges[bad, :2]
-            raise ShellError(f"the rest angle at edge ({a}, {b}) is not finite", edges=[(int(a), int(b))])
         return array
 
     def _vertices(self, vertices: Sequence[int] | Ints, what: str) -> Ints:
@@ -373,36 +358,7 @@ class Shell:
         return chosen
 
 
-def per_item(value: Any, count: int, what: str) -> Floats:
-    """One number for all, or one each, as (count,) floats."""
-    array = np.asarray(value, dtype=np.float64)
-    if array.shape not in ((), (count,)):
-        raise ShellError(f"{what} must be one number or {count}, not of shape {array.shape}")
-    return np.broadcast_to(array, (count,))
-
-
 def _choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     if value not in allowed:
         raise ShellError(f"{name}={value!r} is not known: choose one of {', '.join(allowed)}")
     return str(value)
-
-
-def _vectors(value: Any, t: float, count: int, what: str) -> Floats:
-    array = np.asarray(value(t) if callable(value) else value, dtype=np.float64)
-    if array.shape == (3,):
-        array = np.broadcast_to(array, (count, 3))
-    if array.shape != (count, 3):
-        raise ShellError(f"{what} must have shape ({count}, 3), not {array.shape}")
-    if not np.isfinite(array).all():
-        raise ShellError(f"{what} are not finite at time {t:g} s")
-    return array
-
-
-def _rigidly_moved(rest: Floats, now: Floats, points: Floats) -> Floats:
-    """`points` carried along by the rotation and translation that best takes `rest` to `now` (Kabsch)."""
-    centre_rest, centre_now = rest.mean(axis=0), now.mean(axis=0)
-    u, _, vt = np.linalg.svd((rest - centre_rest).T @ (now - centre_now))
-    sign = np.sign(np.linalg.det(u @ vt)) or 1.0
-    rotation = (u * np.array([1.0, 1.0, sign])) @ vt
-    result: Floats = (points - centre_rest) @ rotation + centre_now
-    return result

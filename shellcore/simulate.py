@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .cracks import Cracks
 from .errors import ShellError, StepFailed
 from .frame import Fields, Frame
 from .integrators import Integrator, State, StepPotential
@@ -18,6 +19,7 @@ from .solver import FACTORED, Memory, Solution, Steps, mixed_newton, newton, qua
 from .stretch_cap import STRAIN_LIMIT
 from .system import System
 from .types import Floats
+from .vectors import by_columns
 
 # A step that does not converge is halved at most this often.
 HALVINGS = 6
@@ -130,8 +132,13 @@ class _Run:
         self.solver = solver
         self.iterations = iterations
         self.stats: dict[str, Any] = {}
+        self.cracks = Cracks(scene)
+        # Vertex of the last frame that each vertex comes from.
+        self.parent = np.arange(self.system.visible)
 
     def frames(self, count: int, fps: float, substeps: int, resume: dict[str, Any] | None) -> Iterator[Progress]:
+        if resume is not None:
+            self._go_on_with(self.cracks.restore(resume, self.system))
         state = self._start(1.0 / (fps * substeps)) if resume is None else _restored(resume, self.system)
         h = 1.0 / (fps * substeps)
         # A state of a failed step may lie between frames, or between steps: the first step then ends on the next.
@@ -139,6 +146,9 @@ class _Run:
         for index in range(first + 1, first + count + 1):
             self._reset_stats()
             began = time.perf_counter()
+            self.integrator.refresh = True
+            self.parent = np.arange(self.system.visible)
+            self.system.follow_loads(index / fps, state.x, state.v)
             for substep in range(done, substeps):
                 # Times are multiples of the step, not sums of it: no drift over a long run.
                 due = (index - 1) / fps + (substep + 1) * h
@@ -173,9 +183,9 @@ class _Run:
                 raise StepFailed(
                     f"the explicit step at {state.time:.6g} s overflowed: use more substeps or an implicit integrator",
                     time=state.time,
-                    state=_saved(state),
+                    state=self._saved(state),
                 )
-            yield ahead
+            yield self._after_step(ahead, h)
             yield Progress("step", ahead.time, index)
             return
         if self.integrator.needs_factor(state.time, h):
@@ -189,13 +199,13 @@ class _Run:
             ahead.memory = memory.arrays()
             self.stats["steps"] += 1
             self.stats["change"] = max(self.stats["change"], solution.change)
-            yield ahead
+            yield self._after_step(ahead, h)
             return
         if halvings == 0:
             raise StepFailed(
                 f"the step at {state.time:.6g} s did not converge even at {h:.3g} s: {solution.why}",
                 time=state.time,
-                state=_saved(state),
+                state=self._saved(state),
             )
         self.stats["halvings"] += 1
         state.memory = State(0.0, state.x, state.v, state.a).memory
@@ -206,6 +216,31 @@ class _Run:
                 else:
                     yield event
         yield state
+
+    def _after_step(self, state: State, h: float) -> State:
+        """Let shells yield and break where a step of h [s] has left them; the state to go on from."""
+        self.stats["dissipated"] += self.system.end_step(state.x, h)
+        if not self.cracks.possible:
+            return state
+        self.cracks.part(self.system, state.x)
+        cut = self.cracks.step(self.system, state.x, state.time)
+        if cut is None:
+            return state
+        before = self.system.mass
+        system, parent, lost = cut
+        self.stats["dissipated"] += lost
+        self._go_on_with(system)
+        self.parent = self.parent[parent[: system.visible]]
+        x, v, a = (by_columns(array[parent]) for array in (state.x, state.v, state.a))
+        steps, changes = state.memory
+        if len(steps):
+            # Copies move as one did; a change of force is shared by mass, so that no pair's curvature changes.
+            steps, changes = steps[:, parent], changes[:, parent] * (system.mass / before[parent])[None, :, None]
+        return State(state.time, x, v, a, (steps, changes))
+
+    def _go_on_with(self, system: System) -> None:
+        self.system = system
+        self.integrator.go_on_with(system)
 
     def _solve(self, state: State, h: float, index: int) -> Generator[Progress, None, tuple[Solution, Memory]]:
         method = self.stats["solver"] = self._method(h)
@@ -328,10 +363,26 @@ class _Run:
         self.stats = dict.fromkeys(("steps", "halvings", "iterations", "gradients", "products", "factorisations"), 0)
         self.stats |= {
             "change": 0.0,
+            "dissipated": 0.0,
             "solver": "explicit" if self.integrator.explicit else "",
             "tolerance": self.tolerance,
         }
         self.system.contact.new_report()
+
+    def _saved(self, state: State) -> dict[str, Any]:
+        return (
+            self.system.kept()
+            | self.cracks.kept()
+            | {
+                "time": state.time,
+                "positions": state.x.copy(),
+                "velocities": state.v.copy(),
+                "accelerations": state.a.copy(),
+                "memory_steps": state.memory[0].copy(),
+                "memory_changes": state.memory[1].copy(),
+                "stretch_scales": np.array(self.system.stretch_scales),
+            }
+        )
 
     def _frame(self, state: State) -> Frame:
         n = self.system.visible
@@ -343,30 +394,20 @@ class _Run:
             velocities=np.array(velocities[:n], order="C"),
             faces=self.system.faces,
             slices=[slice(int(a), int(b)) for a, b in pairwise(bounds)],
-            source=np.arange(n),
-            parent=np.arange(n),
-            birth=np.full(n, -np.inf),
-            state=_saved(state),
-            fields=Fields(self.system, state.x),
+            source=self.cracks.source,
+            parent=self.parent,
+            birth=self.cracks.birth,
+            state=self._saved(state),
+            fields=Fields(self.system, state.x, self.cracks),
             hidden=[np.array(positions[a:b], order="C") for a, b in pairwise(self.system.hidden_offsets)],
             stats=self.stats
             | {
                 "constant_factorisations": self.integrator.factorisations,
                 "stretch_scales": list(self.system.stretch_scales),
             }
+            | (self.cracks.counts() if self.cracks.possible else {})
             | self.system.contact.summary(state.x),
         )
-
-
-def _saved(state: State) -> dict[str, Any]:
-    return {
-        "time": state.time,
-        "positions": state.x.copy(),
-        "velocities": state.v.copy(),
-        "accelerations": state.a.copy(),
-        "memory_steps": state.memory[0].copy(),
-        "memory_changes": state.memory[1].copy(),
-    }
 
 
 def _restored(saved: dict[str, Any], system: System) -> State:
@@ -380,5 +421,11 @@ def _restored(saved: dict[str, Any], system: System) -> State:
         if array.shape != shape or not np.isfinite(array).all():
             raise ShellError(f"resume: {name} must be finite with shape {shape}; is it a state of this scene?")
         arrays.append(array)
+    system.restore(saved)
+    if "stretch_scales" in saved:
+        scales = np.atleast_1d(np.asarray(saved["stretch_scales"], dtype=np.float64))
+        if scales.shape != (len(system.scene.shells),) or not ((scales > 0) & (scales <= 1)).all():
+            raise ShellError("resume: stretch_scales must be one number per shell above 0 and at most 1")
+        system.set_stretch_scales(scales.tolist())
     memory = tuple(np.array(saved.get(name, np.zeros((0, 0, 3)))) for name in ("memory_steps", "memory_changes"))
     return State(moment, arrays[0], arrays[1], arrays[2], (memory[0], memory[1]))

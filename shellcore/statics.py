@@ -10,6 +10,10 @@ Two things follow, and each has its remedy:
   Euler step without memory). μ grows with every return and shrinks to zero as energy falls.
 
 Where the Hessian has negative eigenvalues (counted from the factor's pivots) it is shifted until it has none.
+
+Wind, friction and pressure on open rims have no potential: they are taken at the last state, in passes. A pass that
+finds nothing (a loose cloth slides off a ball before friction has anything to press on) is taken again on a spring to
+where it began, as damped motion would; the spring fades as passes succeed (pseudo-transient continuation).
 """
 
 from __future__ import annotations
@@ -23,12 +27,16 @@ from scipy.sparse import csc_matrix, diags
 
 from .assembly import Hessian
 from .energies.base import Energy
+from .energies.drag import NormalDrag
+from .energies.penalty import CREEP
+from .energies.pins import SoftPins
 from .energies.pressure import Pressure
 from .errors import ShellError, StepFailed, listed
 from .linalg import Factor
 from .mixed import MixedStress
 from .scene import Scene, as_scene
 from .solver import ROUND_OFF
+from .subdivision.on_surface import acting
 from .system import System
 from .types import Floats, Sparse
 
@@ -44,6 +52,12 @@ LARGEST_TURN, SMALLEST_SHARE = 0.5, 1e-6
 FAINT = 1e-12
 # Passes over what has no potential (open rims under pressure, wind, friction), taken at the last state.
 PASSES = 60
+# Largest spring μ [1/s²] that holds a pass, as steps of a millisecond would.
+STIFFEST_HOLD = 1e6
+# A pass that takes a vertex further than this many sizes has found the way out, not rest.
+FAR = 20.0
+# Below this spring [1/s²] a pass goes without.
+LOOSE = 1e-2
 # Step length [s] that sets contact stiffness and lagged terms, as a frame at 24 a second would.
 STEP = 1.0 / 24.0
 
@@ -51,7 +65,7 @@ STEP = 1.0 / 24.0
 class _Static:
     """The static potential at a frozen time, and what it takes to judge a residual."""
 
-    def __init__(self, system: System, t: float, x: Floats) -> None:
+    def __init__(self, system: System, t: float, x: Floats, hold: float = 0.0) -> None:
         still = np.zeros_like(x)
         terms = system.begin_step(t - STEP, STEP, x, still)
         # At rest nothing dissipates: damping is left out, and drag counts as the force it is on a still sheet.
@@ -64,15 +78,18 @@ class _Static:
         self.lagged = wind is not None or bool(system.scene.forces)
         if wind is not None:
             self.force = system.dead_force(t)
-            normals = system.area_normals(x)
-            self.force += wind.force(t, x, still, normals)
-            for source in system.scene.forces:
-                self.force += source.force(t, x, still, normals)
-            lasting = [e for e in lasting if type(e).__name__ != "NormalDrag"]
+            points = system.on_surface(x)
+            normals, speeds = system.area_normals(points), np.zeros_like(points)
+            pushed = wind.force(t, points, speeds, normals) + system.pushed(t, points, speeds, normals)
+            self.force += pushed if system.surface is None else system.surface.carry(pushed)
+            lasting = [e for e in lasting if not isinstance(acting(e), NormalDrag)]
         self.energies: list[Energy] = lasting + system.elastic()
+        if hold > 0.0:
+            self.energies.append(SoftPins(np.repeat(hold * system.mass[:, None], 3, axis=1), x))
         self.lagged |= any(not pressure.closed for _, pressure in system.pressures)
         self.lagged |= system.contact.exists
-        self.lagged |= any(penalty.surface.friction > 0 for penalty in system.penalties)
+        self.rubs = any(penalty.surface.friction > 0 for penalty in system.penalties)
+        self.lagged |= self.rubs
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         value = -float(np.vdot(self.force, x - self.system.start))
@@ -89,7 +106,7 @@ class _Static:
         load = self.force.copy()
         bearing = np.zeros_like(x)
         for energy in self.energies:
-            if isinstance(energy, Pressure):
+            if isinstance(acting(energy), Pressure):
                 load -= energy.gradient(x)
             else:
                 bearing += energy.gradient(x)
@@ -113,6 +130,7 @@ def equilibrium(
     *,
     time: float = 0.0,
     start: Floats | None = None,
+    strain_limit: float = 0.0,
     stats: dict[str, Any] | None = None,
 ) -> Floats:
     """Static solution [m], (n, 3), all shells stacked, from `start` (default: where the shells start).
@@ -121,9 +139,16 @@ def equilibrium(
     round-off of the forces is larger than that, round-off is the goal, once steps have died out. `stats` is filled
     with what was reached: residual, goal, which of the two bounds it, iterations; `state`, which `start` also takes;
     `hidden`, the ghosts of each shell. `time` [s]: when loads and targets are taken.
+
+    `strain_limit`: flat sheets stiffer than they need to be are made just stiff enough to strain by this under their
+    loads, as `simulate` does by default at 1e-3 (`stretch_cap.py`; `stats["stretch_scales"]` says by how much). The
+    default here, 0, leaves the material as it is. Paper on a coarse mesh bends 2 to 25% too stiffly so, because
+    its flat triangles cannot bend across their edges without stretching.
     """
     scene = as_scene(scene)
-    system = System(scene)
+    if not (np.isfinite(strain_limit) and strain_limit >= 0):
+        raise ShellError(f"strain_limit must be zero or more, not {strain_limit}")
+    system = System(scene, strain_limit)
     x = system.start.copy() if start is None else np.array(start, dtype=np.float64)
     if x.shape == (system.visible, 3):
         x = system.with_hidden(x)
@@ -137,25 +162,40 @@ def equilibrium(
     if not np.isfinite(time):
         raise ShellError(f"time must be finite, not {time}")
     x = system.targets(time, x)
+    moved = np.inf
     report: dict[str, Any] = {"iterations": 0, "factorisations": 0, "passes": 0}
+    size = float(np.ptp(system.start, axis=0).max())
+    still = 1e-9 * size
+    hold = 0.0
     for _ in range(PASSES):
-        static = _Static(system, time, x)
+        static = _Static(system, time, x, hold)
         settled = x
-        x = _minimised(static, x, tolerance, report)
+        report["passes"] += 1
+        try:
+            x = _minimised(static, x, tolerance, report)
+        except StepFailed:
+            if hold >= STIFFEST_HOLD:
+                raise
+            hold = max(16.0 * hold, 1.0 / STEP**2)
+            continue
         if system.contact.exists:
             x = system.contact.follow(x, np.inf)[0]
-        report["passes"] += 1
         moved = float(np.abs(x - settled).max())
-        if not static.lagged or moved <= 1e-9 * float(np.ptp(system.start, axis=0).max()):
+        if moved > FAR * size:
+            raise StepFailed(f"nothing holds the shells: a vertex went {moved:.3g} m; pin one, or add friction")
+        # Friction is smoothed: below this much a step it cannot tell sticking from sliding.
+        enough = max(still, STEP * CREEP) if static.rubs else still
+        if hold == 0.0 and (not static.lagged or moved <= enough):
             break
+        hold = hold / 4.0 if hold > LOOSE else 0.0
     else:
         raise StepFailed(
-            f"the equilibrium still moved by {moved:.3g} m after {PASSES} passes over wind or rim pressure"
+            f"the equilibrium still moved by {moved:.3g} m after {PASSES} passes over wind, friction or rim pressure"
         )
     control = system.control(x)
     if stats is not None:
         hidden = [np.array(control[a:b]) for a, b in pairwise(system.hidden_offsets)]
-        stats.update(report | {"state": x, "hidden": hidden})
+        stats.update(report | {"state": x, "hidden": hidden, "stretch_scales": list(system.stretch_scales)})
     return control[: system.visible]
 
 

@@ -6,7 +6,7 @@ what changes from step to step (targets, loads, lagged friction and drag) and re
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -14,83 +14,48 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from .assembly import Hessian
 from .colliders import Collider
 from .contact import Contact, NoContact
 from .energies.base import Energy
-from .energies.cubic import Cubic
 from .energies.drag import NormalDrag
-from .energies.fem import Fem
-from .energies.hinge import Hinge, hinge_weights
 from .energies.penalty import Penalty
 from .energies.pins import Attachments, SoftPins
 from .energies.pressure import AreaNormals, Pressure
-from .energies.quadratic import crouzeix_raviart, vertex_form
-from .energies.springs import AreaSprings, EdgeSprings, spring_constants
-from .energies.viscosity import AngleViscosity, StrainViscosity
-from .errors import ShellError, ShellWarning, listed
+from .errors import ShellError, listed
+from .plasticity import Flow, PlasticState
 from .scene import Scene
-from .shell import Shell
-from .stretch_cap import stretch_scale
-from .stretch_guard import StretchGuard
-from .subdivision.energy import KelvinVoigt
-from .subdivision.model import FaceStrains, SubdivisionModel, control_map
+from .shell_energies import Bending, ShellEnergies, recut, shell_energies, subdivision_energies, warn_of_soft_stretch
+from .stretch_cap import GROWN, RESERVE, stretch_scale
+from .subdivision.model import SubdivisionModel, control_map
+from .subdivision.on_surface import Carried, LimitContact, SurfaceMap, pinned
 from .types import Bools, Floats, Ints, Sparse
 from .vectors import by_columns
-
-# Stretch over bending, A|e|²/D, below which a curved cubic shell leaves its model (Cubic Shells, section 8).
-STIFFEST_BENDING = 100.0
-
-
-@dataclass
-class Bending:
-    """Bending of one shell: the force's energy, and the energies whose Hessians stand in for its own.
-
-    `angles` measures hinges for damping and fields; `companion` is the cubic model of the same hinges, source of
-    the CS and CC Jacobians (None for the vertex form, whose own matrix is constant).
-    """
-
-    energy: Energy
-    angles: Hinge
-    companion: Cubic | None
-    has_membrane: bool = False
-    """Whether the energy is that of a whole shell, stretch and bending together."""
-
-    def hessian(self, x: Floats, jacobian: str) -> Hessian:
-        """Of the force: "exact" (NH), "cubic" (CS) or "constant" (CC)."""
-        if jacobian == "exact":
-            return self.energy.hessian(x, psd=False)
-        if self.companion is None:
-            return self.energy.hessian(x)
-        return self.companion.hessian(x, psd=jacobian == "constant")
-
-    def stiffness(self) -> Sparse:
-        """Constant (n, n) matrix."""
-        return self.energy.stiffness() if self.companion is None else self.companion.stiffness()
-
-    def set_rest_angles(self, angles: Floats) -> None:
-        """New rest angles [rad], (h,), for all three."""
-        self.angles.set_rest_angles(angles)
-        if self.companion is not None:
-            self.companion.set_rest_angles(angles)
 
 
 @dataclass
 class StepTerms:
-    """What acts during one step: soft energies, dead forces [N] (n, 3), and where held components go (n, 3)."""
+    """What acts during one step: soft energies, dead forces [N] (n, 3), where held components go (n, 3), and the
+    bending of each shell (of subdivision shells with their viscosity in it)."""
 
     energies: list[Energy]
     force: Floats
     targets: Floats
+    bendings: list[Bending]
 
 
 class System:
     """All shells of a scene, stacked. Positions are (n, 3) throughout."""
 
-    def __init__(self, scene: Scene, strain_limit: float = 0.0) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        strain_limit: float = 0.0,
+        before: tuple[System, Sequence[Ints], Floats] | None = None,
+    ) -> None:
+        """`before`: the system this one goes on from after a cut, the hinges of each of its shells that are left, and
+        where everything is, (n, 3)."""
         self.scene = scene
-        self.stretch_scales = [stretch_scale(scene, shell, strain_limit) for shell in scene.shells]
-        """Factor on each shell's membrane stiffness; below 1 where `strain_limit` let it be lowered."""
+        self.strain_limit = strain_limit
         self.offsets = scene.offsets()
         self.visible = int(self.offsets[-1])
         """Vertices; unknowns beyond them are hidden: ghosts of subdivision shells."""
@@ -103,24 +68,39 @@ class System:
             i: SubdivisionModel(shell, self.unknowns(i)) for i, shell in enumerate(shells) if shell.loop is not None
         }
         self.to_control = control_map(list(self.models.values()), n) if self.models else None
+        self.surface = SurfaceMap(self.models, self.visible, n, self.to_control) if self.models else None
+        """From unknowns to points of the surface, where they differ."""
         self.mass = self._masses()
         self.weight = self._weight()
         self.mass_damping = np.zeros(n)
         for i, shell in enumerate(shells):
             self.mass_damping[self.unknowns(i)] = shell.damping.mass * self.mass[self.unknowns(i)]
         self.faces = np.concatenate([shell.faces + at for shell, at in zip(shells, self.offsets, strict=False)])
-        self.area_normals = AreaNormals(self.faces, n)
-        self.membranes: list[list[Energy]] = []
-        self.strain_fields: list[Fem | FaceStrains] = []
-        self.bendings: list[Bending] = []
-        self.viscosities: list[StrainViscosity | AngleViscosity | KelvinVoigt] = []
-        self._angle_dampers: list[tuple[Shell, AngleViscosity]] = []
-        self.pressures: list[tuple[Shell, Pressure]] = []
-        for i, (shell, at, scale) in enumerate(zip(shells, self.offsets, self.stretch_scales, strict=False)):
-            if i in self.models:
-                self._add_subdivision(shell, self.models[i], int(at), scale)
-            else:
-                self._add_shell(shell, int(at), scale)
+        self.area_normals = AreaNormals(self.faces, self.visible)
+        self.stretch_scales: list[float] = (
+            self._wanted_scales(0.0, self.start, self.velocities) if before is None else before[0].stretch_scales
+        )
+        """Factor on each shell's membrane stiffness; below 1 where `strain_limit` let it be lowered."""
+        self.energies_of: list[ShellEnergies] = [
+            subdivision_energies(shell, self.models[i], int(at), n, scale, self.to_control)
+            if i in self.models
+            else shell_energies(shell, int(at), n, scale)
+            if before is None
+            else recut(before[0].energies_of[i], shell, before[1][i], int(at), n)
+            for i, (shell, at, scale) in enumerate(zip(shells, self.offsets, self.stretch_scales, strict=False))
+        ]
+        """Energies of each shell."""
+        parts = self.energies_of
+        self.membranes = [part.membranes for part in parts]
+        self.strain_fields = [part.strains for part in parts]
+        self.bendings = [part.bending for part in parts]
+        self.viscosities = [viscosity for part in parts for viscosity in part.viscosities]
+        self.pressures = [
+            (s, Pressure(s.faces + int(at), s.mesh.closed, self.visible))
+            for s, at in zip(shells, self.offsets, strict=False)
+            if s.pressure is not None
+        ]
+        self._guards = [part.guard for part in parts]
         self.free = self._free()
         bounds: list[slice | Ints] = [slice(int(a), int(b)) for a, b in pairwise(self.offsets)]
         for i in self.models:
@@ -134,25 +114,32 @@ class System:
         self.contact: Any = NoContact()
         self.penalties: list[Penalty] = []
         if scene.exact_contact:
-            if self.models:
-                raise ShellError(
-                    f"shell {min(self.models)}: bending='subdivision' meets planes and spheres by penalty only so far; "
-                    "use another bending model with exact contact or mesh colliders"
-                )
-            self.contact = Contact(scene, self.mass, self.free, self.start)
+            mass = np.concatenate([shell.mass for shell in shells])
+            free = ~pinned(shells, self.offsets, self.visible)
+            contact = Contact(scene, mass, free, self.on_surface(self.start if before is None else before[2]))
+            self.contact = contact if self.surface is None else LimitContact(contact, self.surface)
+            if before is not None:
+                self.contact.report = before[0].contact.report
         else:
             half = [np.full(len(s.rest_positions), 0.5 * float(np.mean(s.material.thickness))) for s in shells]
-            touching = np.where(np.arange(n) < self.visible, self.mass, 0.0)
-            reach = np.concatenate([*half, np.zeros(n - self.visible)])
+            mass = np.concatenate([shell.mass for shell in shells])
             solids = [collider for collider in scene.colliders if not isinstance(collider, Collider)]
-            self.penalties = [Penalty(solid, touching, reach) for solid in solids]
+            self.penalties = [Penalty(solid, mass, np.concatenate(half)) for solid in solids]
         damped = self.mass_damping.any() or scene.wind is not None
         self.isolated = not (damped or self._soft or scene.colliders)
         """Whether nothing but dead forces acts from outside."""
-        self._guards = [self._guard(i) for i in range(len(shells))]
         self._ties = self._attachments(-np.inf)
-        self.version = 0
-        self._warn()
+        kept: list[PlasticState | None] = [None] * len(shells)
+        if before is not None:
+            kept = [None if flow is None else flow.state for flow in before[0].flows]
+        self.flows: list[Flow | None] = [
+            None if shell.plasticity is None else Flow(shell.plasticity, shell, part, state)
+            for shell, part, state in zip(shells, parts, kept, strict=True)
+        ]
+        """How each shell yields."""
+        self.version: int = 0 if before is None else before[0].version + 1
+        for i, shell in enumerate(shells if before is None else ()):
+            warn_of_soft_stretch(i, shell, parts[i])
 
     def unknowns(self, i: int) -> Ints:
         """Places of shell i's vertices and hidden unknowns in the stack."""
@@ -171,6 +158,14 @@ class System:
         """Positions of vertices and ghosts from the unknowns x, which differ from them where limits are held."""
         return x if self.to_control is None else self.to_control.apply(x)
 
+    def on_surface(self, x: Floats) -> Floats:
+        """Points of the surface, (visible, 3), of unknowns x: vertices, or limit points of subdivision shells."""
+        return x if self.surface is None else self.surface.read(x)
+
+    def carried(self, energy: Energy) -> Energy:
+        """An energy of points of the surface as one of the unknowns."""
+        return energy if self.surface is None else Carried(energy, self.surface)
+
     def _masses(self) -> Floats:
         mass = np.empty(self.vertex_count)
         for i, shell in enumerate(self.scene.shells):
@@ -183,67 +178,6 @@ class System:
             pulled[model.slots] = model.weights
         weight = by_columns(pulled[:, None] * self.scene.gravity)
         return weight if self.to_control is None else by_columns(self.to_control.transpose(weight))
-
-    def _add_subdivision(self, shell: Shell, model: SubdivisionModel, at: int, scale: float) -> None:
-        energy = model.energy(self.vertex_count, scale, self.to_control)
-        self.membranes.append([])
-        self.strain_fields.append(FaceStrains(energy))
-        hinges = Hinge(
-            shell.mesh, np.zeros(len(shell.hinges)), shell.rest_angles_at(0.0), "angle", at, self.vertex_count
-        )
-        self.bendings.append(Bending(energy, hinges, None, has_membrane=True))
-        rate = shell.damping.stiffness + shell.damping.viscosity
-        if rate > 0.0:
-            self.viscosities.append(KelvinVoigt(energy, rate))
-        if shell.pressure is not None:
-            self.pressures.append((shell, Pressure(shell.faces + at, shell.mesh.closed, self.vertex_count)))
-
-    def _add_shell(self, shell: Shell, at: int, scale: float) -> None:
-        n, mesh, rest = self.vertex_count, shell.mesh, shell.rest_positions
-        a11, a22, a12, a66 = shell.material.membrane_moduli(len(mesh.faces))
-        moduli = (scale * a11, scale * a22, scale * a12, scale * a66)
-        fem = Fem(rest, mesh.faces, shell.axes, moduli, at, n)
-        self.strain_fields.append(fem)
-        if shell.membrane == "fem":
-            self.membranes.append([fem])
-        else:
-            k_length, k_area = spring_constants(rest, mesh, shell.axes, moduli)
-            springs: list[Energy] = [EdgeSprings(rest, mesh, k_length, at, n)]
-            if k_area.any():
-                springs.append(AreaSprings(rest, mesh, k_area, at, n))
-            self.membranes.append(springs)
-        bending = self._bending(shell, at)
-        self.bendings.append(bending)
-        rate = shell.damping.stiffness + shell.damping.viscosity
-        if rate > 0.0:
-            self.viscosities.append(StrainViscosity(fem, rate))
-        edge = rest[mesh.hinges[:, 1]] - rest[mesh.hinges[:, 0]]
-        coefficients = rate * bending.angles.weights + shell.damping.hinge * np.linalg.norm(edge, axis=1)
-        if coefficients.any():
-            weight = coefficients / np.maximum(hinge_weights(rest, mesh, np.ones(len(mesh.hinges))), 1e-300)
-            constant = crouzeix_raviart(rest, mesh, weight, at, n).matrix
-            damper = AngleViscosity(bending.angles, coefficients, constant)
-            self.viscosities.append(damper)
-            self._angle_dampers.append((shell, damper))
-        if shell.pressure is not None:
-            self.pressures.append((shell, Pressure(mesh.faces + at, mesh.closed, n)))
-
-    def _bending(self, shell: Shell, at: int) -> Bending:
-        n, mesh, rest, rigidity = self.vertex_count, shell.mesh, shell.rest_positions, shell.hinge_rigidity
-        angles = shell.rest_angles_at(0.0)
-        simplified = shell.hinge_energy == "simplified"
-        form = "sine" if shell.hinge_energy == "sine" else "angle"
-        weights = hinge_weights(rest, mesh, rigidity, shell.hinge_area, simplified)
-        hinge = Hinge(mesh, weights, angles, form, at, n)
-        if shell.bending == "quadratic" and shell.quadratic_form == "vertex":
-            return Bending(vertex_form(rest, mesh, rigidity, at, n), hinge, None)
-        if shell.bending == "hinge":
-            # The cubic companion must weigh hinges as the force does, whatever tile areas that uses.
-            plain = hinge_weights(rest, mesh, np.ones(len(mesh.hinges)))
-            companion = Cubic(rest, mesh, weights / plain, angles, at, n)
-            return Bending(hinge, hinge, companion)
-        cubic = Cubic(rest, mesh, rigidity, angles, at, n)
-        return Bending(cubic, hinge, cubic)
 
     def _free(self) -> Bools:
         free = np.ones((self.vertex_count, 3), dtype=bool, order="F")
@@ -258,30 +192,6 @@ class System:
                 free[held.vertices, held.axis] = False
         return free
 
-    def _guard(self, index: int) -> StretchGuard | None:
-        """Guard of a shell whose energy could run away under stretch."""
-        energy = self.bendings[index].energy
-        if not isinstance(energy, Cubic) or energy.flat:
-            return None
-        shell = self.scene.shells[index]
-        return StretchGuard(shell.mesh.edges, shell.rest_positions, int(self.offsets[index]))
-
-    def _warn(self) -> None:
-        for i, guard in enumerate(self._guards):
-            if guard is None:
-                continue
-            shell = self.scene.shells[i]
-            a11, a22, _, _ = shell.material.membrane_moduli(len(shell.faces))
-            ratio = float(np.minimum(a11, a22).min() * guard.mean_length_2 / max(shell.hinge_rigidity.max(), 1e-300))
-            if ratio < STIFFEST_BENDING:
-                warnings.warn(
-                    f"shell {i}: stretch is only {ratio:.3g} times as stiff as bending at the size of an edge "
-                    f"(A|e|²/D); the cubic model assumes at least {STIFFEST_BENDING:.0f} and may swell. "
-                    "Use bending='hinge', a thinner material or a coarser mesh",
-                    ShellWarning,
-                    stacklevel=5,
-                )
-
     def _attachments(self, t: float) -> Attachments | None:
         first, second, strength = [], [], []
         where = {id(shell): int(at) for shell, at in zip(self.scene.shells, self.offsets, strict=False)}
@@ -293,7 +203,7 @@ class System:
         self._tied = sum(len(part) for part in first)
         if self._tied == 0:
             return None
-        return Attachments(np.concatenate(first), np.concatenate(second), np.concatenate(strength), self.vertex_count)
+        return Attachments(np.concatenate(first), np.concatenate(second), np.concatenate(strength), self.visible)
 
     def elastic(self) -> list[Energy]:
         """Membrane and bending energies of every shell."""
@@ -312,48 +222,80 @@ class System:
             if self._tied != tied:
                 self._ties = ties
                 self.version += 1
+        points = self.on_surface(x)
         if self._ties is not None:
-            energies.append(self._ties)
+            energies.append(self.carried(self._ties))
         if self._soft:
-            energies.append(self._soft_pins(t + h))
+            energies.append(self.carried(self._soft_pins(t + h)))
         for shell, pressure in self.pressures:
             pressure.pressure = shell.pressure_at(t + h)
-            pressure.begin_step(x)
-            energies.append(pressure)
+            pressure.begin_step(points)
+            energies.append(self.carried(pressure))
         for viscosity in self.viscosities:
             viscosity.begin_step(x, h)
             energies.append(viscosity)
-        for shell, damper in self._angle_dampers:
-            if shell.rest_angles_move:
-                damper.flow(shell.rest_angles_at(t + h) - shell.rest_angles_at(max(t, 0.0)))
+        for shell, part in zip(self.scene.shells, self.energies_of, strict=True):
+            if part.angle_damper is not None and shell.rest_angles_move:
+                part.angle_damper.flow(shell.rest_angles_at(t + h) - shell.rest_angles_at(max(t, 0.0)))
+        speeds = self.on_surface(v)
         for penalty in self.penalties:
-            penalty.begin_step(t, h, x, v)
-            energies.append(penalty)
+            penalty.begin_step(t, h, points, speeds)
+            energies.append(self.carried(penalty))
         targets = self.targets(t + h, x)
         if self.contact.exists:
             self.contact.begin_step(t, h, x, v, targets, self.scene.gravity)
             energies.append(self.contact)
         force, drag = self._forces(t, h, x, v)
-        return StepTerms(energies + drag, force, targets)
+        return StepTerms(energies + drag, force, targets, [part.bending_of_step(x, h) for part in self.energies_of])
 
     def stiffness_changes(self, t: float, h: float) -> bool:
         """Whether the step from t over h [s] changes the constant matrix: rest angles that move, ties that open."""
         if sum(int((tie.release > t).sum()) for tie in self.scene.attachments) != self._tied:
             return True
-        pairs = zip(self.scene.shells, self.bendings, strict=True)
-        moving = [(shell.rest_angles_at(t + h), bend) for shell, bend in pairs if shell.rest_angles_move]
-        return any(not np.array_equal(angles, bend.angles.rest_angles) for angles, bend in moving)
+        return any(True for _ in self._moved_rest_angles(t + h))
+
+    def _moved_rest_angles(self, t: float) -> Iterator[tuple[Bending, Floats]]:
+        """Bendings whose rest angles are others at time t [s], and those."""
+        for shell, bending, flow in zip(self.scene.shells, self.bendings, self.flows, strict=True):
+            if shell.rest_angles_move or flow is not None:
+                angles = shell.rest_angles_at(t)
+                if flow is not None:
+                    angles = angles + flow.angles
+                if not np.array_equal(angles, bending.angles.rest_angles):
+                    yield bending, angles
 
     def _move_rest_angles(self, t: float) -> None:
-        for shell, bending in zip(self.scene.shells, self.bendings, strict=True):
-            if shell.rest_angles_move:
-                angles = shell.rest_angles_at(t)
-                if not np.array_equal(angles, bending.angles.rest_angles):
-                    bending.set_rest_angles(angles)
-                    self.version += 1
+        for bending, angles in self._moved_rest_angles(t):
+            bending.set_rest_angles(angles)
+            self.version += 1
+
+    def end_step(self, x: Floats, h: float) -> float:
+        """Let shells yield where a step of h [s] has left them, x (n, 3); the energy [J] that took."""
+        return sum(flow.step(x, h) for flow in self.flows if flow is not None)
+
+    def kept(self) -> dict[str, Any]:
+        """What shells have kept of their past, by names and plain arrays; nothing where none can."""
+        flows = enumerate(self.flows)
+        return {f"plastic_{i}_{k}": v for i, flow in flows if flow is not None for k, v in vars(flow.state).items()}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Take up what `kept` gave."""
+        for i, flow in enumerate(self.flows):
+            if flow is None:
+                continue
+            arrays = {}
+            for name, like in vars(flow.state).items():
+                array = np.array(saved.get(f"plastic_{i}_{name}", ()), dtype=np.float64)
+                if array.shape != like.shape or not np.isfinite(array).all():
+                    raise ShellError(
+                        f"resume: plastic {name} of shell {i} must be finite with shape {like.shape}; "
+                        "is it a state of this scene?"
+                    )
+                arrays[name] = array
+            flow.restore(PlasticState(**arrays))
 
     def _soft_pins(self, t: float) -> SoftPins:
-        weights, pulls = (np.zeros((self.vertex_count, 3), order="F") for _ in range(2))
+        weights, pulls = (np.zeros((self.visible, 3), order="F") for _ in range(2))
         for shell, at in zip(self.scene.shells, self.offsets, strict=False):
             for pin in [p for p in shell.pins if p.stiffness is not None] + shell.slopes:
                 assert pin.stiffness is not None
@@ -399,25 +341,64 @@ class System:
         wind = self.scene.wind
         if wind is None and not self.scene.forces:
             return force, drag
-        normals = self.area_normals(x)
+        points, speeds = self.on_surface(x), self.on_surface(v)
+        normals = self.area_normals(points)
+        pushed = np.zeros_like(points)
         if wind is not None:
-            c, unit, air = wind.resistance(t, x, v, normals)
-            drag.append(NormalDrag(c, unit, x, air, h))
+            c, unit, air = wind.resistance(t, points, speeds, normals)
+            drag.append(self.carried(NormalDrag(c, unit, points, air, h)))
             if wind.lift:
-                force += wind.lift_force(t, x, v, normals)
+                pushed += wind.lift_force(t, points, speeds, normals)
+        if self.scene.forces:
+            pushed += self.pushed(t, points, speeds, normals)
+        force += pushed if self.surface is None else self.surface.carry(pushed)
+        return force, drag
+
+    def pushed(self, t: float, points: Floats, speeds: Floats, normals: Floats) -> Floats:
+        """What the scene's forces do to points of the surface [N], (visible, 3)."""
+        total = np.zeros_like(points)
         for source in self.scene.forces:
-            seen = slice(self.visible)
-            pushed = np.asarray(source.force(t, x[seen], v[seen], normals[seen]), dtype=np.float64)
-            if pushed.shape != force[seen].shape:
-                raise ShellError(f"{type(source).__name__}.force gave shape {pushed.shape}, not {force[seen].shape}")
-            bad = np.flatnonzero(~np.isfinite(pushed).all(axis=1))
+            force = np.asarray(source.force(t, points, speeds, normals), dtype=np.float64)
+            if force.shape != total.shape:
+                raise ShellError(f"{type(source).__name__}.force gave shape {force.shape}, not {total.shape}")
+            bad = np.flatnonzero(~np.isfinite(force).all(axis=1))
             if len(bad):
                 raise ShellError(
                     f"{type(source).__name__}.force is not finite at vertices {listed(bad)} at time {t:g} s",
                     vertices=bad,
                 )
-            force[seen] += pushed
-        return force, drag
+            total += force
+        return total
+
+    def _wanted_scales(self, t: float, x: Floats, v: Floats) -> list[float]:
+        """Factors on membrane stiffness that the loads at t [s] ask for."""
+        if self.strain_limit <= 0.0:
+            return [1.0] * len(self.scene.shells)
+        points = self.on_surface(x)
+        forces = None
+        if self.scene.forces:
+            forces = self.pushed(t, points, self.on_surface(v), self.area_normals(points))
+        wanted = []
+        for i, shell in enumerate(self.scene.shells):
+            part = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+            own = None if forces is None else forces[part]
+            wanted.append(stretch_scale(self.scene, shell, self.strain_limit, t, x[part], own))
+        return wanted
+
+    def follow_loads(self, t: float, x: Floats, v: Floats) -> None:
+        """Stiffen the sheets whose loads at t [s] have outgrown what their stretch was lowered for."""
+        if all(scale == 1.0 for scale in self.stretch_scales):
+            return
+        wanted = zip(self._wanted_scales(t, x, v), self.stretch_scales, strict=True)
+        self.set_stretch_scales([min(1.0, RESERVE * new) if new > GROWN * old else old for new, old in wanted])
+
+    def set_stretch_scales(self, scales: Sequence[float]) -> None:
+        """New factors on the membrane stiffness of every shell."""
+        for part, new, old in zip(self.energies_of, scales, self.stretch_scales, strict=True):
+            if new != old:
+                part.stiffen(new / old)
+                self.version += 1
+        self.stretch_scales = [float(scale) for scale in scales]
 
     def stiffness(self, terms: StepTerms, membrane: bool = True, bending: bool = True) -> Sparse:
         """Constant (n, n) matrix of all energies of a step."""
@@ -427,7 +408,7 @@ class System:
                 part = energy.stiffness()
                 total = total if part is None else total + part
         if bending:
-            for bend in self.bendings:
+            for bend in terms.bendings:
                 total = total + bend.stiffness()
         for energy in terms.energies:
             part = energy.stiffness()

@@ -93,7 +93,13 @@ def row_shares(x: np.ndarray) -> np.ndarray:
 
 
 def heavy_cantilever(
-    gamma: float, bending: str, rows: int = 40, thickness: float = THIN, mesh: meshes.Mesh | None = None, **options: Any
+    gamma: float,
+    bending: str,
+    rows: int = 40,
+    thickness: float = THIN,
+    mesh: meshes.Mesh | None = None,
+    strain_limit: float = 0.0,
+    **options: Any,
 ) -> dict[str, Any]:
     """Sheet of unit length and rigidity that hangs under its own weight: drop and tip x over length, and stats."""
     mesh = strip_mesh(rows, 1.0, 0.25) if mesh is None else mesh
@@ -101,7 +107,7 @@ def heavy_cantilever(
     material = thin_material(1.0, thickness * length, gamma / length**3 / GRAVITY)
     beam = strip(mesh, material, bending, **options)
     stats: dict[str, Any] = {}
-    x = sc.equilibrium(beam.shell, stats=stats)
+    x = sc.equilibrium(beam.shell, strain_limit=strain_limit, stats=stats)
     tip = beam.tip_at(x) / length
     return {"drop": float(-tip[2]), "x": float(tip[1]), "positions": x, "stats": stats, "shell": beam.shell}
 
@@ -349,10 +355,15 @@ def turned(mesh: meshes.Mesh) -> meshes.Mesh:
 
 
 def sheet_rigidity(
-    mesh: meshes.Mesh, bending: str = "quadratic", fit: bool = False, gamma: float = 1.0, thickness: float = 3e-3
+    mesh: meshes.Mesh,
+    bending: str = "quadratic",
+    fit: bool = False,
+    gamma: float = 1.0,
+    thickness: float = 3e-3,
+    strain_limit: float = 0.0,
 ) -> float:
     """EI/D that the tip of a heavy square sheet, clamped along one side, tells by its drop."""
-    found = heavy_cantilever(gamma, bending, mesh=mesh, thickness=thickness, hinge_fit=fit)
+    found = heavy_cantilever(gamma, bending, mesh=mesh, thickness=thickness, strain_limit=strain_limit, hinge_fit=fit)
     return effective_rigidity(gamma, found["drop"])
 
 

@@ -1,4 +1,4 @@
-"""Make the environments, then run in them: what stands behind `make demo`, `make test` and `make extension`.
+"""Make the environments, then run in them: what stands behind `make demo`, `make test` and the rest.
 
 Runs on any Python from 3.8 on with nothing installed. For each suite it
 1. finds a Python of the version the suite needs,
@@ -59,10 +59,9 @@ CHECKS = (
     ("-m", "ruff", "format", "--check", "."),
     ("-m", "mypy", "-p", "shellcore"),
 )
-IN_BLENDER = ("tests/addon", "tests/real")
+IN_BLENDER = ("tests/addon", "tests/real", "tests/scenes")
 
 ADDON_TYPES = (("tools/addon_types.py",),)
-BARE_ZIP = (("tools/extension.py", "--without-wheels"),)
 IN_BPY = ("tools/in_blender.py",)
 
 # Suites inside Blender run in one process each: a worker that bpy crashes at its exit would look like a failed test.
@@ -73,8 +72,10 @@ SUITES = (
     Suite("Blender 4.5", BPY45, ("tests/addon",), workers=1, runner=IN_BPY),
     Suite("Blender 5.0", BPY50, ("tests/addon",), workers=1, runner=IN_BPY),
     Suite("Blender 5.2", BPY52, ("tests/addon",), workers=1, runner=IN_BPY),
+    # The gallery's scenes at reduced size, in one Blender only: what they test is physics, not versions.
+    Suite("sample scenes", BPY42, ("tests/scenes",), workers=1, runner=IN_BPY),
     # Skips itself where there is no such Blender.
-    Suite("a real Blender", BPY42, ("tests/real",), checks=BARE_ZIP, workers=1, runner=IN_BPY),
+    Suite("a real Blender", BPY42, ("tests/real",), workers=1, runner=IN_BPY),
 )
 
 
@@ -83,7 +84,10 @@ class Stop(Exception):
 
 
 def main(arguments: list[str]) -> int:
-    commands = {"test": test, "demo": demo, "bench": bench, "extension": extension}
+    commands = {
+        "test": test, "demo": demo, "bench": bench, "validate": validate, "scene": scene, "gallery": gallery,
+        "blends": blends, "extension": extension,
+    }  # fmt: skip
     command = commands.get(arguments[0]) if arguments else None
     try:
         if command is None:
@@ -157,11 +161,41 @@ def bench(arguments: list[str]) -> int:
     return 1 if failed else 0
 
 
+def validate(arguments: list[str]) -> int:
+    """The tables and plots of docs/validation.md."""
+    return run(any_python(), "benchmarks/validation.py", *arguments)
+
+
+def scene(arguments: list[str]) -> int:
+    """Bake and render the scenes named."""
+    if not [word for word in arguments if not word.startswith("-")]:
+        raise Stop("Which scene? make scene NAME=beams; docs/gallery/README.md lists them.")
+    return run(blender(), "sample_scenes/run.py", *arguments)
+
+
+def gallery(arguments: list[str]) -> int:
+    """Every scene and the page of them; with --full the pictures that are kept, going on where it stopped."""
+    return run(blender(), "sample_scenes/run.py", "all", *arguments)
+
+
+def blends(arguments: list[str]) -> int:
+    """The scenes kept as .blend files, saved by the oldest Blender so that all can open them."""
+    return run(blender(), "sample_scenes/blends.py", *arguments)
+
+
 def extension(arguments: list[str]) -> int:
+    return run(blender(), "tools/extension.py", *arguments)
+
+
+def blender() -> Path:
+    """Blender 4.2 as a module: its files open in every later version."""
     python = prepared(BPY42)
     if python is None:
-        raise Stop("Building the extension needs Python 3.11, for Blender 4.2 as a module; none was found.")
-    return run(python, "tools/extension.py", *arguments)
+        raise Stop("This needs Python 3.11, for Blender 4.2 as a module; none was found.")
+    why = missing_for_bpy(python)
+    if why:
+        raise Stop(why)
+    return python
 
 
 def any_python() -> Path:

@@ -4,32 +4,57 @@
 2. copy what ships to build/extension/, with a manifest that lists the wheels,
 3. build one zip per platform with the tool inside pip's bpy, and validate each.
 
-`make extension ARGS=--without-wheels` builds one zip without scipy instead.
+`make extension ARGS=--without-wheels` builds one zip without scipy instead, `ARGS="--only linux-x64"` one platform's;
+`--to FOLDER` puts either there.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
 import zipfile
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 WHEELS, STAGE, DIST = ROOT / "wheels", ROOT / "build" / "extension", ROOT / "dist"
 SHIPPED = ("__init__.py", "LICENSE", "addon", "shellcore")
 
-# Blender's name of a platform and pip's for the wheels that run on it.
-PLATFORMS = {
-    "linux-x64": "manylinux2014_x86_64",
-    "windows-x64": "win_amd64",
-    "macos-arm64": "macosx_12_0_arm64",
-}
-PYTHONS = ("3.11", "3.13")
+# Blender's name of a platform and what the names of its wheels end with.
+PLATFORMS = {"linux-x64": "_x86_64.whl", "windows-x64": "win_amd64.whl", "macos-arm64": "_arm64.whl"}
+
+
+class Wheel(NamedTuple):
+    """A wheel that ships: Blender's platform and pip's name for it, the Python, the pinned requirement."""
+
+    platform: str
+    tag: str
+    python: str
+    pins: str = "requirements/wheels.txt"
+
+    @property
+    def folder(self) -> Path:
+        return WHEELS / f"{self.platform}-cp{self.python.replace('.', '')}"
+
+
+# Blender takes from a zip the wheel of its own Python and leaves the others; with none that fits it refuses the zip.
+# Its own builds have 3.11 and 3.13. Linux distributions build it on their newest Python, which needs a newer scipy.
+SHIPPED_WHEELS = (
+    Wheel("linux-x64", "manylinux2014_x86_64", "3.11"),
+    Wheel("linux-x64", "manylinux2014_x86_64", "3.13"),
+    Wheel("linux-x64", "manylinux_2_28_x86_64", "3.14", "requirements/wheels314.txt"),
+    Wheel("windows-x64", "win_amd64", "3.11"),
+    Wheel("windows-x64", "win_amd64", "3.13"),
+    Wheel("macos-arm64", "macosx_12_0_arm64", "3.11"),
+    Wheel("macos-arm64", "macosx_12_0_arm64", "3.13"),
+)
 
 
 class Stop(Exception):
@@ -37,34 +62,41 @@ class Stop(Exception):
 
 
 def main() -> int:
-    bare = "--without-wheels" in sys.argv[1:]
+    options = arguments()
     try:
         missing = [name for name in SHIPPED if not (ROOT / name).exists()]
         if missing:
             raise Stop(f"The extension cannot be built yet: {', '.join(missing)} is not there.")
         tool, tags = blender_tool()
-        if bare:
-            # For Blenders that a Linux distribution builds on its own Python, with scipy beside it: one zip for all.
-            target = Path(sys.argv[sys.argv.index("--to") + 1]) if "--to" in sys.argv else DIST
-            place = target.parent / "stage" if "--to" in sys.argv else STAGE
-            stage([], place)
-            target.mkdir(exist_ok=True)
-            folders = ("--source-dir", str(place), "--output-dir", str(target))
-            run(sys.executable, tool, "build", "--valid-tags", tags, *folders)
-            return 0
-        stage(fetched())
-        shutil.rmtree(DIST, ignore_errors=True)
-        DIST.mkdir()
-        folders = ("--source-dir", str(STAGE), "--output-dir", str(DIST))
-        run(sys.executable, tool, "build", "--split-platforms", "--valid-tags", tags, *folders)
-        for archive in sorted(DIST.glob("*.zip")):
+        platforms = [options.only] if options.only else list(PLATFORMS)
+        wheels = [] if options.without_wheels else fetched(platforms)
+        target = options.to or DIST
+        place = target.parent / "stage" if options.to else STAGE
+        stage(wheels, platforms, place)
+        if wheels and not options.to:
+            shutil.rmtree(target, ignore_errors=True)
+        target.mkdir(parents=True, exist_ok=True)
+        build = [sys.executable, tool, "build", "--valid-tags", tags]
+        build += ["--source-dir", str(place), "--output-dir", str(target)]
+        # Without wheels for the Blenders of distributions that bring scipy themselves: one zip for all.
+        run(*build, *(["--split-platforms"] if wheels else []))
+        for archive in sorted(target.glob("*.zip")):
             run(sys.executable, tool, "validate", "--valid-tags", tags, str(archive))
-        for line in inspected():
-            print(line)
+        if wheels:
+            for line in inspected(target, platforms):
+                print(line)
     except Stop as stop:
         print(stop, file=sys.stderr)
         return 1
     return 0
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Build the extension's zips.")
+    parser.add_argument("--without-wheels", action="store_true", help="one zip without scipy")
+    parser.add_argument("--only", choices=sorted(PLATFORMS), help="the zip of one platform")
+    parser.add_argument("--to", type=Path, metavar="FOLDER", help="where to (default: dist/)")
+    return parser.parse_args()
 
 
 def blender_tool() -> tuple[str, str]:
@@ -77,32 +109,30 @@ def blender_tool() -> tuple[str, str]:
     return str(tool), str(scripts / "modules" / "_bpy_internal" / "extensions" / "tags.py")
 
 
-def fetched() -> list[Path]:
-    """The wheels, one for each platform and Python."""
+def fetched(platforms: list[str]) -> list[Path]:
+    """The wheels of these platforms, one for each Python."""
     wheels = []
-    for python in PYTHONS:
-        tag = "cp" + python.replace(".", "")
-        for platform, pip_platform in PLATFORMS.items():
-            folder = WHEELS / f"{platform}-{tag}"
-            if not list(folder.glob("*.whl")):
-                print(f"fetching scipy for {platform}, Python {python}", flush=True)
-                command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "download"]
-                command += ["--no-deps", "--only-binary", ":all:", "--require-hashes", "--dest", str(folder)]
-                command += ["--implementation", "cp", "--python-version", python, "--abi", tag]
-                command += ["--platform", pip_platform, "-r", "requirements/wheels.txt"]
-                run(*command)
-            wheels += sorted(folder.glob("*.whl"))
-    if len(wheels) != len(PLATFORMS) * len(PYTHONS):
-        raise Stop(f"Expected one wheel per platform and Python, found {len(wheels)}: delete wheels/ and try again.")
-    pins = (ROOT / "requirements" / "wheels.txt").read_text()
-    changed = [wheel.name for wheel in wheels if hashlib.sha256(wheel.read_bytes()).hexdigest() not in pins]
-    if changed:
-        raise Stop(f"Not the wheels that requirements/wheels.txt names: {', '.join(changed)}; delete wheels/.")
+    for wheel in SHIPPED_WHEELS:
+        if wheel.platform not in platforms:
+            continue
+        if not list(wheel.folder.glob("*.whl")):
+            print(f"fetching scipy for {wheel.platform}, Python {wheel.python}", flush=True)
+            command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "download"]
+            command += ["--no-deps", "--only-binary", ":all:", "--require-hashes", "--dest", str(wheel.folder)]
+            command += ["--implementation", "cp", "--python-version", wheel.python]
+            command += ["--abi", f"cp{wheel.python.replace('.', '')}", "--platform", wheel.tag, "-r", wheel.pins]
+            run(*command)
+        found = sorted(wheel.folder.glob("*.whl"))
+        pins = (ROOT / wheel.pins).read_text()
+        if len(found) != 1 or hashlib.sha256(found[0].read_bytes()).hexdigest() not in pins:
+            names = ", ".join(path.name for path in found) or "nothing"
+            raise Stop(f"{wheel.folder.name} holds {names}, not the one wheel that {wheel.pins} names; delete wheels/.")
+        wheels += found
     return wheels
 
 
-def stage(wheels: list[Path], place: Path = STAGE) -> None:
-    """Everything the zip may hold, and nothing else, in a folder, build/extension/ unless told otherwise."""
+def stage(wheels: list[Path], platforms: list[str], place: Path) -> None:
+    """Everything the zip may hold, and nothing else, in a folder."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     for name in SHIPPED:
@@ -115,11 +145,17 @@ def stage(wheels: list[Path], place: Path = STAGE) -> None:
         (place / "wheels").mkdir()
     for wheel in wheels:
         shutil.copy(wheel, place / "wheels" / wheel.name)
-    manifest = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
+    manifest = for_platforms((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"), platforms)
     if not wheels:
         (place / "blender_manifest.toml").write_text(manifest, encoding="utf-8")
         return
     (place / "blender_manifest.toml").write_text(with_wheels(manifest, [w.name for w in wheels]), encoding="utf-8")
+
+
+def for_platforms(manifest: str, platforms: list[str]) -> str:
+    """The manifest with these platforms alone."""
+    listed = ", ".join(f'"{platform}"' for platform in platforms)
+    return re.sub(r"(?m)^platforms = .*$", f"platforms = [{listed}]", manifest)
 
 
 def with_wheels(manifest: str, names: list[str]) -> str:
@@ -133,24 +169,25 @@ def with_wheels(manifest: str, names: list[str]) -> str:
     return written
 
 
-def inspected() -> list[str]:
+def inspected(folder: Path, platforms: list[str]) -> list[str]:
     """A line for each zip; raises where one lacks a wheel, carries a foreign one, or something that does not ship."""
     lines = []
     allowed = {*SHIPPED, "blender_manifest.toml", "wheels"}
-    for platform, pip_platform in PLATFORMS.items():
-        archives = list(DIST.glob(f"*-{platform.replace('-', '_')}.zip"))
+    for platform in platforms:
+        archives = list(folder.glob(f"*-{platform.replace('-', '_')}.zip"))
         if len(archives) != 1:
-            raise Stop(f"Expected one zip for {platform} in dist/, found {len(archives)}.")
+            raise Stop(f"Expected one zip for {platform} in {folder.name}/, found {len(archives)}.")
         with zipfile.ZipFile(archives[0]) as opened:
             names = [name for name in opened.namelist() if not name.endswith("/")]
         stray = sorted({name.split("/")[0] for name in names} - allowed)
         wheels = [name for name in names if name.endswith(".whl")]
         if stray:
             raise Stop(f"{archives[0].name} holds what does not ship: {', '.join(stray)}.")
-        if len(wheels) != len(PYTHONS) or not all(pip_platform in name for name in wheels):
+        wanted = sum(wheel.platform == platform for wheel in SHIPPED_WHEELS)
+        if len(wheels) != wanted or not all(name.endswith(PLATFORMS[platform]) for name in wheels):
             raise Stop(f"{archives[0].name} does not hold exactly its own wheels: {', '.join(wheels) or 'none'}.")
         size = archives[0].stat().st_size / 1e6
-        lines.append(f"dist/{archives[0].name}: {size:.0f} MB, {len(names)} files, {len(wheels)} wheels")
+        lines.append(f"{folder.name}/{archives[0].name}: {size:.0f} MB, {len(names)} files, {len(wheels)} wheels")
     return lines
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..bridge.build import Simulation
+from ..bridge.mesh import whole_mesh
 from ..bridge.units import frames_per_second, gravity, metres_per_unit
 from ..properties import physics_names
 
@@ -17,7 +18,8 @@ def of_settings(obj: Any, scene: Any) -> str:
     values: dict[str, Any] = {name: _plain(getattr(settings, name)) for name in physics_names()}
     values["frame_start"] = settings.frame_start
     values["scene"] = [frames_per_second(scene), metres_per_unit(scene), *(float(g) for g in gravity(scene))]
-    values["mesh"] = [len(obj.data.vertices), len(obj.data.edges), len(obj.data.polygons)]
+    mesh = whole_mesh(obj)
+    values["mesh"] = [len(mesh.vertices), len(mesh.edges), len(mesh.polygons)]
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:32]
 
 

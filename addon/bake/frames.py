@@ -6,14 +6,14 @@ import bpy
 import numpy as np
 
 from .. import compat
-from ..bridge.build import Simulation
+from ..bridge.build import Link, Simulation
 from ..bridge.units import to_world
 from ..cache import pc2
 from ..errors import UserError
-from .store import Store, Target, face_to_vertex
+from .store import Share, Store, Target, face_to_vertex
 
 
-def solver_options(obj: Any, simulation: Simulation) -> dict[str, Any]:
+def solver_options(obj: Any) -> dict[str, Any]:
     """Keywords of `sc.progress` from the panel."""
     settings = obj.thin_shell
     return {
@@ -24,8 +24,7 @@ def solver_options(obj: Any, simulation: Simulation) -> dict[str, Any]:
         "jacobian": settings.jacobian,
         "solver": settings.solver,
         "iterations": settings.iterations or None,
-        # The cap goes by weight and wind; fields it does not know could stretch a softened sheet.
-        "strain_limit": 0.0 if simulation.scene.forces else settings.strain_limit / 100.0,
+        "strain_limit": settings.strain_limit / 100.0,
         "tolerance": settings.tolerance * 1e-3 or None,
     }
 
@@ -40,29 +39,35 @@ def show(scene_name: str, frame: int, simulation: Simulation, start: int, fps: f
     simulation.capture((frame - start) / fps)
 
 
-def kept_fields(store: Store, simulation: Simulation, frame: Any) -> list[dict[str, Any]]:
+def shares(store: Store, simulation: Simulation, frame: Any) -> list[Share]:
     """What each object keeps of a frame, per vertex."""
-    kept = []
-    offset = 0
+    made = []
+    row = before = 0
     for target, link, part in zip(store.targets, simulation.links, frame.slices, strict=True):
-        faces = link.shell.faces
+        rows = slice(row, row + len(link.shell.faces))
+        faces = frame.faces[rows] - part.start
+        # Copies come after the shell's own vertices, and their parents are numbered as in the frame before.
+        parents = frame.parent[part][target.points :] - before
         values: dict[str, Any] = {}
         for name in target.keep_fields:
             if name == "velocity":
                 values[name] = frame.velocities[part]
-            elif name == "contact":
-                values[name] = frame.fields[name][part]
+                continue
+            whole = frame.fields[name]
+            if len(whole) == len(frame.positions):
+                values[name] = whole[part]
             else:
-                values[name] = face_to_vertex(
-                    frame.fields[name][offset : offset + len(faces)], faces, part.stop - part.start
-                )
-        offset += len(faces)
-        kept.append(values)
-    return kept
+                values[name] = face_to_vertex(whole[rows], faces, part.stop - part.start)
+        made.append(Share(frame.positions[part], faces, parents, values))
+        row, before = rows.stop, before + target.points
+    return made
 
 
-def zero_fields(target: Target, count: int) -> dict[str, Any]:
-    return {name: np.zeros((count, 3) if name == "velocity" else count) for name in target.keep_fields}
+def first_share(target: Target, link: Link) -> Share:
+    """The sheet before anything happened."""
+    count = len(link.shell.start)
+    zero = {name: np.zeros((count, 3) if name == "velocity" else count) for name in target.keep_fields}
+    return Share(link.shell.start, link.shell.faces, np.zeros(0, dtype=np.int64), zero)
 
 
 def state_from_cache(

@@ -7,6 +7,7 @@ between two steps ends in a message, not in a crash.
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
@@ -14,14 +15,16 @@ import bpy
 from ... import shellcore as sc
 from .. import compat
 from ..bridge.build import Simulation, build
-from ..bridge.mesh import inputs_visible
+from ..bridge.mesh import MeshArrays, inputs_visible
 from ..bridge.units import frames_per_second
-from ..cache import pc2, playback, sidecar, state
+from ..cache import attributes, cracks, pc2, playback, sidecar, state
 from ..cache.files import CacheError
 from ..cache.paths import make_folder
+from ..cache.splits import Splits
 from ..errors import UserError
+from ..properties.cache import RESULTS
 from . import fingerprint
-from .frames import kept_fields, show, solver_options, state_from_cache, zero_fields
+from .frames import first_share, shares, show, solver_options, state_from_cache
 from .location import paths_of, write_paths
 from .order import Order, Report
 from .store import Store, Target, reopen_unfinished, versions, whole_result
@@ -37,8 +40,10 @@ class Job:
         self.done = 0
         self.complete = False
         self.published = False
-        self.latest: dict[str, Any] = {}
-        """Object space positions of the last frame by object, to be drawn while the bake goes on."""
+        self.cracks: dict[str, tuple[MeshArrays, Splits]] = {}
+        """Of each object that broke: its mesh as it was read, and what became of it."""
+        self.latest: dict[str, tuple[Any, Any]] = {}
+        """Object space positions and triangles of the last frame by object, to be drawn while the bake goes on."""
         self.warnings: list[str] = []
         self.stats: dict[str, float] = {"iterations": 0, "handling": 0.0}
         """Solver iterations, and seconds spent outside the core: moving the playhead, sampling, writing."""
@@ -104,23 +109,35 @@ class Job:
         bpy.data.scenes[scene_name].frame_set(start)
         objects = self._objects()
         scene = bpy.data.scenes[scene_name]
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", sc.ShellWarning)
+        with self._heard():
             simulation = build(scene, objects)
-        self.warnings += [str(w.message) for w in caught]
         fps = frames_per_second(scene)
         store = self._store(scene, objects, simulation, start, fps)
-        options = solver_options(objects[0], simulation)
+        options = solver_options(objects[0])
         try:
             solver_state, frame = self._open(objects, store, simulation, start, fps)
             del objects, scene
             if frame > start:
                 show(scene_name, frame, simulation, start, fps)
             yield Report("Preparing the solver", frame, start, order.last)
-            steps = sc.progress(simulation.scene, frames=order.last - frame, fps=fps, resume=solver_state, **options)
+            with self._heard():
+                steps = sc.progress(
+                    simulation.scene, frames=order.last - frame, fps=fps, resume=solver_state, **options
+                )
             yield from self._frames(steps, store, simulation, scene_name, start, frame, fps)
         finally:
             self._keep(store)
+            for link, target in zip(simulation.links, store.targets, strict=True):
+                if target.splits is not None:
+                    self.cracks[link.name] = link.arrays, target.splits
+
+    @contextmanager
+    def _heard(self) -> Iterator[None]:
+        """What the core warns of inside reaches the user."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", sc.ShellWarning)
+            yield
+        self.warnings += [str(w.message) for w in caught]
 
     def _frames(
         self, steps: Any, store: Store, simulation: Simulation, scene_name: str, start: int, frame: int, fps: float
@@ -141,10 +158,13 @@ class Job:
             began = time.perf_counter()
             frame += 1
             made = step.frame
-            parts = [made.positions[part] for part in made.slices]
-            store.append(simulation.links, parts, kept_fields(store, simulation, made))
+            parts = shares(store, simulation, made)
+            store.append(simulation.links, parts)
             store.remember(made.state, frame)
-            self.latest = {link.name: link.local(x) for link, x in zip(simulation.links, parts, strict=True)}
+            self.latest = {
+                link.name: (link.local(part.positions), part.faces)
+                for link, part in zip(simulation.links, parts, strict=True)
+            }
             self.done = frame
             self.stats["iterations"] += made.stats.get("iterations", 0)
             self.stats["stretch_scale"] = min(made.stats.get("stretch_scales", [1.0]))
@@ -158,16 +178,12 @@ class Job:
         whole = fingerprint.of_simulation(simulation, [fingerprint.of_settings(obj, scene) for obj in objects])
         targets = []
         for obj, place, link in zip(objects, paths, simulation.links, strict=True):
-            keep = [
-                name
-                for name in ("strain", "stress", "bending", "contact", "velocity")
-                if getattr(obj.thin_shell, f"keep_{name}")
-            ]
+            keep = [name for name in RESULTS if getattr(obj.thin_shell, f"keep_{name}")]
             info = sidecar.Sidecar(
                 object=obj.name, points=len(link.arrays.positions), start=start, end=self.order.last, fps=fps,
                 fingerprint=whole, group=[p.name for p in paths], fields=keep, **versions(),
             )  # fmt: skip
-            targets.append(Target(place, keep, info))
+            targets.append(Target(place, keep, info, obj.thin_shell.use_fracture, link.shell.faces))
         return Store(targets, whole)
 
     def _open(
@@ -176,14 +192,16 @@ class Job:
         """Open the files; the state to go on from and the last frame that is there already."""
         order = self.order
         if order.mode == "resume":
+            there = []
             for target in store.targets:
-                info = reopen_unfinished(target.paths, target.keep_fields)
+                info = reopen_unfinished(target.paths, target.keep_fields, target.breaks)
                 if info.fingerprint != store.fingerprint or info.start != start:
                     raise UserError(
                         f"{info.object}: settings or mesh changed since the bake stopped at frame {info.last_frame}: "
                         "press Bake to start again, or Continue from Frame to keep what is there"
                     )
-            if all(sidecar.read(target.paths.part_sidecar).samples <= 1 for target in store.targets):
+                there.append(info.samples)
+            if all(samples <= 1 for samples in there):
                 store.open(keep=1)
                 return None, start
             solver_state, frame, mark = state.load(store.targets[0].paths.state)
@@ -192,6 +210,13 @@ class Job:
             store.open(keep=frame - start + 1)
             return solver_state, frame
         if order.mode == "continue" and order.from_frame > start:
+            for obj in objects:
+                if obj.thin_shell.use_fracture or obj.thin_shell.use_plasticity:
+                    raise UserError(
+                        f"{obj.name}: a bake keeps where a shell is, not what broke or stayed bent inside it, so it "
+                        "cannot continue from a frame with Fracture or Plasticity on: press Bake",
+                        object=obj.name,
+                    )
             sources = [playback.playing_points(obj) or paths_of(obj).pc2 for obj in objects]
             for target in store.targets:
                 target.keep_fields, target.info.fields = [], []  # frames before were baked without them
@@ -203,9 +228,8 @@ class Job:
                 target.info.samples = target.writer.samples
             return state_from_cache(store, simulation, order.scene, start, order.from_frame, fps), order.from_frame
         store.open()
-        starts = [link.shell.start for link in simulation.links]
-        zero = [zero_fields(target, len(x)) for target, x in zip(store.targets, starts, strict=True)]
-        store.append(simulation.links, starts, zero)
+        pairs = zip(store.targets, simulation.links, strict=True)
+        store.append(simulation.links, [first_share(target, link) for target, link in pairs])
         return None, start
 
     def _keep(self, store: Store) -> None:
@@ -215,7 +239,7 @@ class Job:
             if self.complete:
                 store.publish(complete=True)
                 self.published = True
-            elif all(t.writer is not None and t.writer.samples > 0 for t in store.targets):
+            elif all(target.info.samples > 0 for target in store.targets):
                 store.checkpoint()
                 if not any(whole_result(target.paths) for target in store.targets):
                     store.publish(complete=False)
@@ -229,9 +253,11 @@ class Job:
         order = self.order
         for obj in self._objects():
             settings, paths = obj.thin_shell, paths_of(obj)
+            note = playback.stop(obj)
+            self.warnings += [f"{obj.name}: {note}"] if note else []
+            if obj.name in self.cracks:
+                cracks.put_on(obj, *self.cracks[obj.name], start)
             if order.target != "SHAPE_KEYS" or not self.complete:
-                if settings.baked:
-                    playback.stop(obj)
                 playback.play_points(obj, paths.pc2, start)
                 settings.baked_target = "PC2"
             if self.complete and order.target == "SHAPE_KEYS":
@@ -240,6 +266,7 @@ class Job:
             if self.complete and order.target == "ALEMBIC":
                 playback.play_alembic(obj, paths.alembic, start, self.done)
                 settings.baked_target = "ALEMBIC"
+            attributes.attach(obj, paths, sidecar.read(paths.sidecar))
             settings.baked, settings.baked_complete, settings.unlocked = True, self.complete, False
             settings.baked_start, settings.baked_samples = start, self.done - start + 1
             settings.baked_settings = fingerprint.of_settings(obj, bpy.data.scenes[order.scene])

@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 
+from ..bridge.mesh import input_modifiers
 from ..cache import pc2, playback, sidecar
 from ..cache.files import CacheError
 from .fingerprint import of_settings
@@ -54,9 +55,15 @@ def _status(obj: Any, scene: Any) -> Status:
             return Status("MISSING", "The Thin Shell modifier is gone: bake again", resumable)
         try:
             with pc2.Reader(path) as reader:
-                found = reader.header.samples
+                found, points = reader.header.samples, reader.header.points
         except CacheError as error:
             return Status("MISSING" if not path.exists() else "BROKEN", str(error), resumable)
+        if points != len(obj.data.vertices) and not input_modifiers(obj):
+            return Status(
+                "BROKEN",
+                f"{path.name} holds {points} points, the mesh {len(obj.data.vertices)}: of another bake; bake again",
+                resumable,
+            )
         if found < settings.baked_samples:
             last = settings.baked_start + found - 1
     gone = _gone(obj)

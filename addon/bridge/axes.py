@@ -40,28 +40,28 @@ def face_axes(obj: Any, mesh: Any, arrays: MeshArrays, world: Any, matrix: Any) 
         raise UserError(f"{obj.name}: {said}", object=obj.name, polygons=polygons) from None
 
 
-def pixels(obj: Any, image: Any) -> Any:
-    """An image's pixels, (height, width, channels), row 0 lowest."""
+def pixels(obj: Any, image: Any, what: str = "the axis image", reader: str = "Material Axes are") -> Any:
+    """An image's pixels, (height, width, channels), row 0 lowest; `what` it is and who reads it, in words."""
     if image is None:
-        raise UserError(f"{obj.name}: Material Axes are set to Image, but none is chosen", object=obj.name)
+        raise UserError(f"{obj.name}: {reader} set to Image, but none is chosen", object=obj.name)
     width, height = image.size
     if width * height > MOST_PIXELS:
         raise UserError(
-            f"{obj.name}: the axis image '{image.name}' is {width}×{height}: scale it down to 16384×16384 or less",
+            f"{obj.name}: {what} '{image.name}' is {width}×{height}: scale it down to 16384×16384 or less",
             object=obj.name,
         )
     if width * height == 0 or (not image.has_data and len(image.pixels) == 0):
         raise UserError(
-            f"{obj.name}: the axis image '{image.name}' cannot be read: reload it or choose another", object=obj.name
+            f"{obj.name}: {what} '{image.name}' cannot be read: reload it or choose another", object=obj.name
         )
     channels = image.channels
     if channels < 3:
-        raise UserError(f"{obj.name}: the axis image '{image.name}' has no colours: save it as RGB", object=obj.name)
+        raise UserError(f"{obj.name}: {what} '{image.name}' has no colours: save it as RGB", object=obj.name)
     flat = np.empty(width * height * channels, dtype=np.float32)
     image.pixels.foreach_get(flat)
     if not np.isfinite(flat).all():
         raise UserError(
-            f"{obj.name}: the axis image '{image.name}' holds values that are not finite: paint it again",
+            f"{obj.name}: {what} '{image.name}' holds values that are not finite: paint it again",
             object=obj.name,
         )
     return flat.reshape(height, width, channels)

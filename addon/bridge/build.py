@@ -10,14 +10,16 @@ from ... import shellcore as sc
 from ...shellcore.errors import listed
 from .. import compat
 from ..errors import UserError
+from . import creases
 from . import mesh as meshes
 from .axes import face_axes
 from .colliders import colliders
 from .forces import acting
 from .material import weighted
 from .motion import Sampler, Track, evaluated
-from .units import matrix_of, metres_per_unit, to_object, to_world
+from .units import frames_per_second, matrix_of, metres_per_unit, to_object, to_world
 from .weights import group_weights
+from .yielding import fracture, plasticity, seams
 
 # Pins at least this heavy hold exactly; weights are painted in single precision.
 EXACT = 0.9995
@@ -53,15 +55,18 @@ class Simulation:
         self.sampler.capture(time, bpy.context.evaluated_depsgraph_get())
 
 
-def build(scene: Any, objects: list[Any]) -> Simulation:
-    """The simulation of the objects, with the scene standing at the first frame and inputs visible."""
+def build(scene: Any, objects: list[Any], breaking: bool = True) -> Simulation:
+    """The simulation of the objects, with the scene standing at the first frame and inputs visible.
+
+    `breaking`: False leaves fracture out, for what cannot show another mesh.
+    """
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    sampler, scale = Sampler(), metres_per_unit(scene)
+    sampler, scale, fps = Sampler(), metres_per_unit(scene), frames_per_second(scene)
     links, attachments = [], []
     for obj in objects:
-        link = _link(obj, depsgraph, sampler, scale)
+        link = _link(obj, depsgraph, sampler, scale, fps, breaking)
         links.append(link)
-        attachments += _seams(obj, link)
+        attachments += _seams(obj, link, fps)
     shells = [link.shell for link in links]
     surfaces = colliders(scene, objects, sampler, depsgraph, scale)
     forces = acting(scene, objects, shells, sampler, depsgraph)
@@ -79,7 +84,7 @@ def build(scene: Any, objects: list[Any]) -> Simulation:
     return Simulation(made, links, sampler)
 
 
-def _link(obj: Any, depsgraph: Any, sampler: Sampler, scale: float) -> Link:
+def _link(obj: Any, depsgraph: Any, sampler: Sampler, scale: float, fps: float, breaking: bool) -> Link:
     name, settings = obj.name, obj.thin_shell
     found = evaluated(name, depsgraph)
     mesh = found.data
@@ -104,11 +109,16 @@ def _link(obj: Any, depsgraph: Any, sampler: Sampler, scale: float) -> Link:
                 viscosity=settings.damping_viscosity,
             ),
             pressure=settings.pressure if settings.use_pressure else None,
+            plasticity=plasticity(obj),
+            fracture=fracture(obj, mesh, arrays) if breaking else None,
             self_contact=settings.self_contact,
             friction=settings.friction,
             start=start,
             hinge_fit=settings.hinge_fit,
         )
+        creases.apply(obj, mesh, shell, matrix.now, fps)
+        if breaking:
+            seams(obj, mesh, shell, fps)
     except sc.ShellError as error:
         raise located(error, name, arrays) from None
     _pin(obj, mesh, shell, sampler, depsgraph, scale)
@@ -180,10 +190,12 @@ def _pin(obj: Any, mesh: Any, shell: sc.Shell, sampler: Sampler, depsgraph: Any,
         shell.pin(soft, targets=targets(soft).at, stiffness=settings.pin_stiffness * weights[soft])
 
 
-def _seams(obj: Any, link: Link) -> list[sc.Attach]:
+def _seams(obj: Any, link: Link, fps: float) -> list[sc.Attach]:
     """Ties along edges without a face, where sewing is on."""
     edges = link.arrays.loose_edges
     if not obj.thin_shell.use_sewing or len(edges) == 0:
         return []
-    stiffness = obj.thin_shell.sewing_stiffness or None
-    return [sc.Attach(link.shell, edges[:, 0], link.shell, edges[:, 1], stiffness=stiffness)]
+    settings = obj.thin_shell
+    release = max(settings.seam_release - settings.frame_start, 0) / fps if settings.use_seam_release else None
+    stiffness = settings.sewing_stiffness or None
+    return [sc.Attach(link.shell, edges[:, 0], link.shell, edges[:, 1], stiffness=stiffness, release=release)]

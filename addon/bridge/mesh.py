@@ -39,8 +39,8 @@ def vertex_positions(mesh: Any) -> Any:
 def read(mesh: Any) -> MeshArrays:
     """Positions and triangles of a mesh."""
     positions = vertex_positions(mesh)
-    corner_vertices = _built_in(mesh, ".corner_vert")
-    starts, totals = _ints(mesh.polygons, "loop_start"), _ints(mesh.polygons, "loop_total")
+    vertices = corner_vertices(mesh)
+    starts, totals = polygon_starts(mesh), _ints(mesh.polygons, "loop_total")
     ngons = (np.zeros((0, 3), dtype=np.int64), np.zeros(0, dtype=np.int64))
     if (totals > 4).any():
         mesh.calc_loop_triangles()
@@ -48,19 +48,37 @@ def read(mesh: Any) -> MeshArrays:
         polygon = _ints(mesh.loop_triangles, "polygon_index")
         many = totals[polygon] > 4
         ngons = corners[many], polygon[many]
-    faces, corners, polygons = triangles(positions, corner_vertices, starts, totals, ngons)
+    faces, corners, polygons = triangles(positions, vertices, starts, totals, ngons)
     return MeshArrays(positions, faces, corners, polygons, _loose_edges(mesh))
 
 
-def corner_uvs(mesh: Any, name: str, owner: str) -> Any:
-    """Texture coordinates of every corner, (c, 2); an empty name is the active map."""
+def corner_vertices(mesh: Any) -> Any:
+    """Vertex of every corner, (c,)."""
+    return _built_in(mesh, ".corner_vert")
+
+
+def corner_edges(mesh: Any) -> Any:
+    """Edge that leaves every corner, (c,)."""
+    return _built_in(mesh, ".corner_edge")
+
+
+def edge_vertices(mesh: Any) -> Any:
+    """Ends of every edge, (e, 2)."""
+    return _ints(mesh.edges, "vertices", 2).reshape(-1, 2)
+
+
+def polygon_starts(mesh: Any) -> Any:
+    """First corner of every polygon, (p,)."""
+    return _ints(mesh.polygons, "loop_start")
+
+
+def corner_uvs(mesh: Any, name: str, owner: str, reader: str = "Material Axes need") -> Any:
+    """Texture coordinates of every corner, (c, 2); an empty name is the active map. `reader` needs them, in words."""
     layer = mesh.uv_layers.get(name) if name else mesh.uv_layers.active
     if layer is None:
         have = ", ".join(each.name for each in mesh.uv_layers) or "none"
         wanted = f"the UV map '{name}'" if name else "a UV map"
-        raise UserError(
-            f"{owner}: Material Axes need {wanted}, the mesh has {have}: unwrap it or choose another source"
-        )
+        raise UserError(f"{owner}: {reader} {wanted}, the mesh has {have}: unwrap it or choose another source")
     flat = np.empty(2 * len(mesh.loops), dtype=np.float32)
     layer.uv.foreach_get("vector", flat)
     return flat.reshape(-1, 2).astype(np.float64)
@@ -68,8 +86,8 @@ def corner_uvs(mesh: Any, name: str, owner: str) -> Any:
 
 def _loose_edges(mesh: Any) -> Any:
     used = np.zeros(len(mesh.edges), dtype=bool)
-    used[_built_in(mesh, ".corner_edge")] = True
-    return np.array([tuple(mesh.edges[int(i)].vertices) for i in np.flatnonzero(~used)], dtype=np.int64).reshape(-1, 2)
+    used[corner_edges(mesh)] = True
+    return edge_vertices(mesh)[~used]
 
 
 def _built_in(mesh: Any, name: str) -> Any:
@@ -86,7 +104,7 @@ def _ints(collection: Any, name: str, width: int = 1) -> Any:
 
 @contextmanager
 def inputs_visible(objects: Sequence[Any]) -> Iterator[None]:
-    """While inside, the objects evaluate to what feeds the simulation: shown, and cut off at our own modifier.
+    """While inside, the objects evaluate to what feeds the simulation: shown, whole, and cut off at our own modifier.
 
     Keeps names to put things back by: a bake lasts over many ticks, and an undo in between replaces the objects.
     """
@@ -98,8 +116,12 @@ def inputs_visible(objects: Sequence[Any]) -> Iterator[None]:
             changed.append((obj.name, None if modifier is None else modifier.name, name, getattr(target, name)))
             setattr(target, name, value)
 
-    hidden = []
+    hidden, cracked = [], []
     for obj in objects:
+        if is_cracked(obj):
+            cracked.append(obj.name)
+            obj.thin_shell.split_mesh = obj.data
+            obj.data = obj.thin_shell.whole_mesh
         put(obj, None, "hide_viewport", False)
         if compat.hidden_by_eye(obj):
             hidden.append(obj.name)
@@ -120,12 +142,30 @@ def inputs_visible(objects: Sequence[Any]) -> Iterator[None]:
         for owner in hidden:
             if owner in bpy.data.objects:
                 bpy.data.objects[owner].hide_set(True)
+        for owner in cracked:
+            again: Any = bpy.data.objects.get(owner)
+            if again is not None and again.thin_shell.split_mesh is not None:
+                again.data = again.thin_shell.split_mesh
 
 
 MODIFIER = "Thin Shell"
 ALEMBIC_MODIFIER = "Thin Shell Alembic"
+RESULTS_MODIFIER = "Thin Shell Results"
+WELD_MODIFIER = "Thin Shell Weld"
+CRACKED_MARK = "thin_shell_cracked"
+"""Custom property of a mesh that a bake cut: a hash of what it held then."""
 # Modifiers that carry a mesh along with something else: pins follow them, so they act before the shell.
 CARRIERS = {"ARMATURE", "HOOK", "LATTICE", "MESH_DEFORM", "SURFACE_DEFORM", "CURVE"}
+
+
+def is_cracked(obj: Any) -> bool:
+    """Whether the object shows a mesh that a bake cut, and has its own to go back to."""
+    return obj.thin_shell.whole_mesh is not None and CRACKED_MARK in obj.data
+
+
+def whole_mesh(obj: Any) -> Any:
+    """The artist's mesh, whatever the object shows."""
+    return obj.thin_shell.whole_mesh if is_cracked(obj) else obj.data
 
 
 def output_modifiers(obj: Any) -> list[Any]:

@@ -20,7 +20,25 @@ def group_weights(obj: Any, mesh: Any, name: str) -> Any:
     )
 
 
-def face_weights(obj: Any, mesh: Any, arrays: MeshArrays, name: str, what: str) -> Any:
+def vertex_weights(obj: Any, mesh: Any, arrays: MeshArrays, name: str, what: str, panel: str) -> Any:
+    """A vertex group or attribute as one weight per vertex, (n,), clamped to 0..1."""
+    weights = group_weights(obj, mesh, name)
+    attribute = mesh.attributes.get(name)
+    if weights is None and attribute is not None and attribute.domain == "POINT":
+        weights = scalar(obj, attribute, what)
+    if weights is None:
+        per_face = np.repeat(face_weights(obj, mesh, arrays, name, what, panel), 3)
+        vertices, count = arrays.faces.ravel(), len(arrays.positions)
+        total = np.bincount(vertices, weights=per_face, minlength=count)
+        weights = total / np.maximum(np.bincount(vertices, minlength=count), 1)
+    if not np.isfinite(weights).all():
+        raise UserError(
+            f"{obj.name}: the attribute '{name}' holds values that are not finite: paint it again", object=obj.name
+        )
+    return np.clip(weights, 0.0, 1.0)
+
+
+def face_weights(obj: Any, mesh: Any, arrays: MeshArrays, name: str, what: str, panel: str = "Property Weights") -> Any:
     """A vertex group or attribute as one weight per triangle, (m,), clamped to 0..1."""
     weights = group_weights(obj, mesh, name)
     if weights is not None:
@@ -29,10 +47,10 @@ def face_weights(obj: Any, mesh: Any, arrays: MeshArrays, name: str, what: str) 
     if attribute is None:
         raise UserError(
             f"{obj.name}: {what} is weighted by '{name}', which is no vertex group or attribute of the mesh: "
-            "choose one in Property Weights or clear the field",
+            f"choose one in {panel} or clear the field",
             object=obj.name,
         )
-    values = _scalar(obj, attribute, what)
+    values = scalar(obj, attribute, what)
     if attribute.domain == "POINT":
         weights = values[arrays.faces].mean(axis=1)
     elif attribute.domain == "FACE":
@@ -50,7 +68,7 @@ def face_weights(obj: Any, mesh: Any, arrays: MeshArrays, name: str, what: str) 
     return np.clip(weights, 0.0, 1.0)
 
 
-def _scalar(obj: Any, attribute: Any, what: str) -> Any:
+def scalar(obj: Any, attribute: Any, what: str) -> Any:
     """An attribute's values as numbers; of a colour, its brightness."""
     count = len(attribute.data)
     if attribute.data_type in ("FLOAT", "INT", "BOOLEAN"):

@@ -37,17 +37,27 @@ class CachePaths:
         return self.folder / f"{self.name}.state.npz"
 
     @property
+    def spool(self) -> Path:
+        """Frames of a shell that breaks, while its bake is unfinished."""
+        return self.folder / f"{self.name}.spool"
+
+    @property
     def alembic(self) -> Path:
         return self.folder / f"{self.name}.abc"
 
     def field(self, name: str) -> Path:
         return self.folder / f"{self.name}.{name}.field"
 
+    def carrier(self, number: int) -> Path:
+        """Point cache that carries kept results as positions."""
+        return self.folder / f"{self.name}.results{number}.pc2"
+
     def all(self) -> list[Path]:
         """Every file that belongs to the bake and is there, links left alone."""
-        known = [self.pc2, self.part, self.sidecar, self.part_sidecar, self.state, self.alembic]
+        known = [self.pc2, self.part, self.sidecar, self.part_sidecar, self.state, self.spool, self.alembic]
         try:
-            known += sorted(self.folder.glob(f"{_escaped(self.name)}.*.field*"))
+            for pattern in ("*.field*", "results*.pc2*"):
+                known += sorted(self.folder.glob(f"{_escaped(self.name)}.{pattern}"))
         except OSError:
             pass
         return [path for path in known if path.is_file() and not path.is_symlink()]

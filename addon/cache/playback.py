@@ -8,9 +8,9 @@ import bpy
 import numpy as np
 
 from .. import compat
-from ..bridge.mesh import ALEMBIC_MODIFIER, MODIFIER, input_modifiers, stack_place
+from ..bridge.mesh import ALEMBIC_MODIFIER, MODIFIER, RESULTS_MODIFIER, input_modifiers, stack_place
 from ..errors import UserError
-from . import pc2
+from . import cracks, pc2
 
 # Past this a .blend file with shape keys becomes slow to save.
 LARGE_KEYS = 100e6
@@ -48,8 +48,9 @@ def play_points(obj: Any, path: Path, start: int) -> None:
     modifier.show_viewport = modifier.show_render = True
 
 
-def stop(obj: Any) -> None:
-    """Take the result off the object; our modifier stays, idle, to keep its place in the stack."""
+def stop(obj: Any) -> str:
+    """Take the result off the object; our modifier stays, idle, to keep its place in the stack. Returns a note."""
+    detach_results(obj)
     modifier = obj.modifiers.get(MODIFIER)
     if modifier is not None:
         modifier.show_viewport = modifier.show_render = False
@@ -63,6 +64,23 @@ def stop(obj: Any) -> None:
     if obj.thin_shell.baked_target == "SHAPE_KEYS" and obj.data.shape_keys is not None:
         obj.data.shape_keys.driver_remove("eval_time")
         obj.shape_key_clear()
+    return cracks.take_off(obj)
+
+
+def detach_results(obj: Any) -> None:
+    """Take the attributes of kept results off the object, with what carries them where nobody else uses it."""
+    modifier = obj.modifiers.get(RESULTS_MODIFIER)
+    if modifier is None:
+        return
+    tree = getattr(modifier, "node_group", None)
+    obj.modifiers.remove(modifier)
+    if tree is None or tree.users > 0:
+        return
+    objects = [n.inputs["Object"].default_value for n in tree.nodes if n.bl_idname == "GeometryNodeObjectInfo"]
+    bpy.data.node_groups.remove(tree)
+    for carrier in objects:
+        if carrier is not None and carrier.users == 0:
+            bpy.data.batch_remove([carrier, carrier.data])
 
 
 def check_shape_keys(obj: Any) -> None:
@@ -90,7 +108,6 @@ def check_shape_keys(obj: Any) -> None:
 
 def play_shape_keys(obj: Any, path: Path, start: int) -> None:
     """Read a point cache into absolute shape keys, one a frame, played by the frame number."""
-    stop(obj)
     with pc2.Reader(path) as reader:
         keys = compat.absolute_keys(obj)
         for index in range(reader.header.samples):

@@ -1,8 +1,8 @@
 """Operators: each a few lines that call what does the work, and turn faults into reports."""
 
-from . import bake, cache, check, images, results, setup, tools
+from . import bake, cache, check, edge_marks, images, results, setup, tools
 
-MODULES = (bake, cache, check, images, results, setup, tools)
+MODULES = (bake, cache, check, edge_marks, images, results, setup, tools)
 
 
 def register() -> None:

@@ -7,7 +7,7 @@ import bpy
 from ..bake import groups, session, status
 from ..bake.location import of_another_file, paths_of, sharers
 from ..bake.store import remove
-from ..cache import playback
+from ..cache import cracks, playback
 from ..cache.files import CacheError
 from ..errors import UserError
 
@@ -17,25 +17,24 @@ def delete_bake(obj: Any) -> str:
     settings = obj.thin_shell
     if obj.library is not None:
         raise UserError(f"{obj.name} is linked from {obj.library.name}: delete the bake there")
-    note = ""
-    playback.stop(obj)
+    notes = [playback.stop(obj)]
     try:
         paths = paths_of(obj)
         others = [other.name for other in sharers(obj)]
         if others:
-            note = f"the files stay, {', '.join(others)} plays them"
+            notes.append(f"the files stay, {', '.join(others)} plays them")
         elif of_another_file(paths):
-            note = "the files stay, another .blend file plays them"
+            notes.append("the files stay, another .blend file plays them")
         else:
             stuck = remove(paths)
-            note = f"could not be deleted: {', '.join(stuck)}" if stuck else ""
+            notes += [f"could not be deleted: {', '.join(stuck)}"] if stuck else []
     except CacheError:
         pass  # a name or folder that leads nowhere: there is nothing of ours to delete
     settings.baked = settings.baked_complete = settings.unlocked = False
     settings.baked_target = settings.baked_settings = settings.cache_name = ""
     settings.baked_samples = 0
     status.forget()
-    return note
+    return ". ".join(note for note in notes if note)
 
 
 class THIN_SHELL_OT_delete_bake(bpy.types.Operator):
@@ -83,14 +82,18 @@ class THIN_SHELL_OT_make_real(bpy.types.Operator):
         if not obj.thin_shell.baked:
             self.report({"ERROR"}, f"{obj.name} is not baked: press Bake first")
             return {"CANCELLED"}
-        found = obj.evaluated_get(context.evaluated_depsgraph_get())
-        mesh = bpy.data.meshes.new_from_object(
-            found, preserve_all_data_layers=True, depsgraph=context.evaluated_depsgraph_get()
-        )
+        with cracks.welded(obj):
+            found = obj.evaluated_get(context.evaluated_depsgraph_get())
+            mesh = bpy.data.meshes.new_from_object(
+                found, preserve_all_data_layers=True, depsgraph=context.evaluated_depsgraph_get()
+            )
+            place = found.matrix_world.copy()
         made = bpy.data.objects.new(f"{obj.name} frame {context.scene.frame_current}", mesh)
-        made.matrix_world = found.matrix_world
+        made.matrix_world = place
         for group in obj.vertex_groups:
-            made.vertex_groups.new(name=group.name)
+            if group.name not in made.vertex_groups:
+                made.vertex_groups.new(name=group.name)
+        cracks.forget(made)
         (obj.users_collection or (context.collection,))[0].objects.link(made)
         for other in context.selected_objects:
             other.select_set(False)

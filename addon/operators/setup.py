@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
+from ... import shellcore as sc
 from .. import presets
 from ..bake import session, status
 from ..bridge.mesh import MODIFIER
@@ -174,6 +175,35 @@ class THIN_SHELL_OT_preset_save(bpy.types.Operator):
         return {"FINISHED"}
 
 
+class THIN_SHELL_OT_yield_preset(bpy.types.Operator):
+    bl_idname = "thin_shell.yield_preset"
+    bl_label = "Yield from Preset"
+    bl_description = "Take yield curvature, hardening and yield stretch from the material preset"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        obj = context.object
+        return session.current is None and obj is not None and obj.type == "MESH" and obj.thin_shell.enabled
+
+    def execute(self, context: Any) -> set[str]:
+        name = context.object.thin_shell.preset_name
+        try:
+            source = presets.apply_yield(context.object.thin_shell, name)
+        except sc.ShellError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        status.forget()
+        self.report({"INFO"}, source)
+        return {"FINISHED"}
+
+
 register, unregister = bpy.utils.register_classes_factory(
-    (THIN_SHELL_OT_toggle, THIN_SHELL_OT_quick, THIN_SHELL_OT_preset, THIN_SHELL_OT_preset_save)
+    (
+        THIN_SHELL_OT_toggle,
+        THIN_SHELL_OT_quick,
+        THIN_SHELL_OT_preset,
+        THIN_SHELL_OT_preset_save,
+        THIN_SHELL_OT_yield_preset,
+    )
 )

@@ -1,8 +1,8 @@
 """The Physics tab, laid out as Blender's own Cloth is."""
 
-from . import add, cache, forces, main, material, shape
+from . import add, cache, damage, forces, main, material, shape
 
-MODULES = (main, material, shape, forces, cache, add)
+MODULES = (main, material, damage, shape, forces, cache, add)
 
 
 def register() -> None:

@@ -7,6 +7,7 @@ import bpy
 from .. import live
 from ..bake import session
 from ..bake.status import status
+from ..bridge.mesh import RESULTS_MODIFIER
 from ..operators import check
 from ..properties.cache import RESULTS
 from .base import SubPanel, column, wrapped
@@ -96,7 +97,8 @@ class PHYSICS_PT_thin_shell_results(SubPanel, bpy.types.Panel):
             shown.prop(settings, "result_range")
             if not getattr(settings, f"keep_{settings.show_result}"):
                 wrapped(shown, "Tick it under Keep and bake again to see it", "INFO")
-        shown.operator_menu_enum("thin_shell.result_attribute", "result", text="Result to Attribute")
+        if settings.baked and RESULTS_MODIFIER not in context.object.modifiers:
+            shown.operator("thin_shell.result_attributes")
 
 
 class PHYSICS_PT_thin_shell_statistics(SubPanel, bpy.types.Panel):

@@ -8,13 +8,22 @@ from typing import Any
 
 import bpy
 
-from . import cache, forces, material, model, shape
+from . import cache, creases, forces, fracture, material, model, plasticity, shape
 
-TABLES = (model.TABLE, material.TABLE, shape.TABLE, forces.TABLE, cache.TABLE)
+TABLES = (
+    model.TABLE,
+    material.TABLE,
+    plasticity.TABLE,
+    fracture.TABLE,
+    creases.TABLE,
+    shape.TABLE,
+    forces.TABLE,
+    cache.TABLE,
+)
 """Settings in the order of the panels."""
 
 # What says how and where a result is kept, not what it is: never part of a fingerprint.
-NOT_PHYSICS = frozenset(cache.TABLE) | {"enabled", "show_axes", "show_axes_length", "live_iterations"}
+NOT_PHYSICS = frozenset(cache.TABLE) | {"enabled", "show_axes", "show_axes_length", "live_iterations", "weld_seams"}
 
 
 class ThinShellSettings(bpy.types.PropertyGroup):

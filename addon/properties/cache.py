@@ -1,6 +1,7 @@
 """Cache: frame range, where and how the result is kept, what of it is shown."""
 
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.types import Mesh
 
 from .. import compat
 
@@ -14,6 +15,8 @@ RESULTS = {
     "stress": ("Stress", "Largest membrane stress [N/m]"),
     "bending": ("Bending Energy", "Bending energy per area [J/m²]"),
     "contact": ("Contact", "Contact force [N]"),
+    "plastic": ("Plastic Bend", "Bending that stays, added up at the edges of a face [1/m]"),
+    "damage": ("Damage", "How near an edge is to breaking: 1 is at its threshold"),
     "velocity": ("Velocity", "Velocity of each vertex [m/s]"),
 }
 """Fields of a frame that can be kept: what the panel calls them and what they are."""
@@ -40,6 +43,12 @@ TABLE = {
     "baked_complete": BoolProperty(options={"HIDDEN"}),
     "baked_settings": StringProperty(
         name="Fingerprint", description="Settings the bake was made from", options={"HIDDEN"}
+    ),
+    "whole_mesh": PointerProperty(
+        name="Whole Mesh", description="The mesh as it was before the bake cracked it", type=Mesh, options={"HIDDEN"}
+    ),
+    "split_mesh": PointerProperty(
+        name="Cracked Mesh", description="The mesh with the bake's cracks", type=Mesh, options={"HIDDEN"}
     ),
     "unlocked": BoolProperty(
         name="Edit Settings",

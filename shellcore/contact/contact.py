@@ -111,6 +111,18 @@ class Contact(Energy):
             if self.tangled == 0:
                 self._exempt = self._sewn if self._sewn.any() else None
 
+    def let_be(self, vertices: Bools) -> None:
+        """Shell vertices (n,) that do not touch each other for now: copies along a crack that has not opened."""
+        colliders = np.zeros(self.bodies.total - self._count, dtype=bool)
+        self._sewn = np.concatenate([attached(self._scene) | vertices, colliders])
+        self._exempt = self._sewn if self._sewn.any() else None
+        self._candidates, self._built_at, self._broad.margin = None, None, -1.0
+
+    def distance_apart(self, count: int) -> Floats:
+        """Half of the contact distance of each shell vertex [m], (count,)."""
+        half: Floats = self.bodies.half[:count]
+        return half
+
     def new_report(self) -> None:
         """Forget the counts so far."""
         self.report = {"contact_builds": 0, "contact_rounds": 0, "pins_yielded": 0, "unsettled": 0}

@@ -14,6 +14,8 @@ that was positive semidefinite in every hinge tried (thousands, to 175°; not pr
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from scipy.sparse import csr_matrix
 
@@ -30,6 +32,66 @@ HINGE_EDGES = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3]])
 FLAT = 1e-14
 
 
+class HingeForms:
+    """Each hinge's numbers in the energy, whatever vertices of a stack it sits on; arrays over h hinges.
+
+    Rest angles that change cost only their own hinges, and a cut mesh takes the numbers of the hinges it keeps.
+    """
+
+    def __init__(self, positions: Floats, mesh: Topology, rigidity: Floats, rest_angles: Floats) -> None:
+        self.rigidity = rigidity
+        self.rows, self.area = hinge_rows(positions, mesh)
+        self.flat = unfolded(positions, mesh.hinges)
+        count = len(mesh.hinges)
+        self.rest_angles = np.full(count, np.nan)
+        self.matrices = np.empty((count, 4, 4))
+        """Quadratic part, over the four vertices."""
+        self.triple = np.empty(count)
+        """Factor k of [e₀, e₁, e₂]."""
+        self.constant = np.empty(count)
+        """Part that no position changes [J]."""
+        self.set_rest_angles(rest_angles)
+
+    def set_rest_angles(self, rest_angles: Floats) -> None:
+        """New rest angles θ̄ [rad], (h,)."""
+        angles = np.array(rest_angles, dtype=np.float64)
+        changed = np.flatnonzero(angles != self.rest_angles)
+        self.rest_angles = angles
+        if len(changed) == 0:
+            return
+        # A slice copies nothing where all of them change.
+        at = slice(None) if len(changed) == len(angles) else changed
+        self.matrices[at], self.triple[at], self.constant[at] = self.forms(at, angles[at])
+
+    def forms(self, at: slice | Ints, angles: Floats) -> tuple[Floats, Floats, Floats]:
+        """Matrices, triple factors and constants of the hinges `at` if they rested at `angles` [rad], (k,)."""
+        cosine, sine = np.cos(angles), np.sin(angles)
+        flat, rows = self.flat[at], self.rows[at]
+        length = flat[:, 1, 0]
+        height_left, height_right = flat[:, 2, 1], -flat[:, 3, 1]
+        ratio = self.rigidity[at] / self.area[at]
+        triple = -ratio * sine * length / (height_left * height_right)
+        matrices = (ratio * cosine)[:, None, None] * rows[:, :, None] * rows[:, None, :]
+        correction, held = _correction(fold(flat, angles), matrices, triple)
+        return matrices + correction, triple, ratio * length**2 * (1.0 - cosine) + held
+
+    def energies(self, corners: Floats, at: Ints, angles: Floats) -> Floats:
+        """Energies [J], (k,), of the hinges `at` with corners (k, 4, 3) if they rested at `angles`."""
+        matrices, triple, constant = self.forms(at, angles)
+        local = corners - corners[:, :1]
+        quadratic = 0.5 * np.einsum("hvd,hvw,hwd->h", local, matrices, local)
+        volume = np.einsum("hd,hd->h", np.cross(local[:, 1], local[:, 2]), local[:, 3])
+        result: Floats = quadratic + triple * volume + constant
+        return result
+
+    def taken(self, kept: Ints) -> HingeForms:
+        """The same of the hinges `kept` alone."""
+        part = copy(self)
+        for name in ("rigidity", "rows", "area", "flat", "rest_angles", "matrices", "triple", "constant"):
+            setattr(part, name, getattr(self, name)[kept])
+        return part
+
+
 class Cubic(Energy):
     """Bending energy, cubic in positions. `rigidity` D [N·m] and `rest_angles` θ̄ [rad], each (h,)."""
 
@@ -42,32 +104,41 @@ class Cubic(Energy):
         offset: int = 0,
         vertex_count: int = 0,
     ) -> None:
-        self.vertex_count = vertex_count or mesh.vertex_count
+        self.forms = HingeForms(positions, mesh, rigidity, rest_angles)
+        self._place(mesh, offset, vertex_count or mesh.vertex_count)
+
+    def recut(self, mesh: Topology, kept: Ints, offset: int, vertex_count: int) -> Cubic:
+        """The energy of the hinges `kept`, (k,), after the mesh was cut: `mesh.hinges` are theirs, in that order."""
+        part = copy(self)
+        part.forms = self.forms.taken(kept)
+        part._place(mesh, offset, vertex_count)
+        return part
+
+    def _place(self, mesh: Topology, offset: int, vertex_count: int) -> None:
+        self.vertex_count = vertex_count
         self.hinges = mesh.hinges + offset
         self._mesh = mesh
         self._anchor = offset
         self._corners = [np.ascontiguousarray(mesh.faces[:, j]) + offset for j in range(3)]
-        self._rigidity = rigidity
-        self._rows, self._area = hinge_rows(positions, mesh)
-        self._flat = unfolded(positions, mesh.hinges)
-        self.set_rest_angles(rest_angles)
+        self._assemble()
+
+    @property
+    def rest_angles(self) -> Floats:
+        """θ̄ [rad], (h,)."""
+        return self.forms.rest_angles
 
     def set_rest_angles(self, rest_angles: Floats) -> None:
         """New rest angles θ̄ [rad], (h,); the constant matrix changes with them."""
-        self.rest_angles = np.asarray(rest_angles, dtype=np.float64)
-        cosine, sine = np.cos(self.rest_angles), np.sin(self.rest_angles)
-        length = self._flat[:, 1, 0]
-        height_left, height_right = self._flat[:, 2, 1], -self._flat[:, 3, 1]
-        ratio = self._rigidity / self._area
-        triple = -ratio * sine * length / (height_left * height_right)
-        forms = (ratio * cosine)[:, None, None] * self._rows[:, :, None] * self._rows[:, None, :]
-        folded = fold(self._flat, self.rest_angles)
-        correction, held = self._correction(folded, forms, triple)
-        self.matrix = element_matrix(self.hinges, forms + correction, self.vertex_count)
+        self.forms.set_rest_angles(rest_angles)
+        self._assemble()
+
+    def _assemble(self) -> None:
+        forms = self.forms
+        self.matrix = element_matrix(self.hinges, forms.matrices, self.vertex_count)
         self._form = QuadraticForm(self.matrix, self._anchor)
-        self.constant = float((ratio * length**2 * (1.0 - cosine) + held).sum())
-        curved = np.flatnonzero(np.abs(sine) > FLAT)
-        self._triple = triple[curved]
+        self.constant = float(forms.constant.sum())
+        curved = np.flatnonzero(np.abs(np.sin(forms.rest_angles)) > FLAT)
+        self._triple = forms.triple[curved]
         self._curved = self.hinges[curved]
         self._gather_triples(curved)
         self._pattern: BlockPattern | None = None
@@ -92,45 +163,35 @@ class Cubic(Energy):
         )
         self._ends = [np.ascontiguousarray(v) for v in (start, left, right)]
 
-    def _triples(self, x: Floats) -> tuple[float, Floats]:
-        """∑ k[e₀, e₁, e₂] and its gradient, (n, 3)."""
+    def _triples_by(self, x: Floats) -> Floats:
+        """Gradient of ∑ k[e₀, e₁, e₂], (n, 3)."""
         xt = components(x)
         a, b, c = (picked(xt, corner) for corner in self._corners)
         start, left, right = (picked(xt, vertices) for vertices in self._ends)
         gradient = applied(self._by_faces, cross(b - a, c - a).T)
         gradient += applied(self._by_hinges, cross(left - start, right - start).T)
-        # The sum is homogeneous of degree three and blind to translation: E = x·∇E/3 about any point.
-        return inner(x - x[self._anchor], gradient) / 3.0, gradient
+        return gradient
 
     @property
     def flat(self) -> bool:
         """Whether no hinge has a cubic term."""
         return len(self._curved) == 0
 
-    @staticmethod
-    def _correction(folded: Floats, forms: Floats, triple: Floats) -> tuple[Floats, Floats]:
-        """Edge terms −2cⱼ(eⱼ Laplacian), (h, 4, 4), that make the folded hinge an equilibrium, and ∑ cⱼ|ēⱼ|²."""
-        force = forms @ folded + triple[:, None, None] * _triple_gradient(folded)
-        first, second = HINGE_EDGES.T
-        incidence = np.zeros((5, 4))
-        incidence[np.arange(5), first], incidence[np.arange(5), second] = -1.0, 1.0
-        edges = folded[:, second] - folded[:, first]
-        # Gradient of |eⱼ|² at the four vertices, (h, 12, 5); c solves the normal equations.
-        lengths_by = 2.0 * np.einsum("jv,hjd->hvdj", incidence, edges).reshape(len(folded), 12, 5)
-        gram = np.einsum("hij,hik->hjk", lengths_by, lengths_by)
-        right = np.einsum("hij,hi->hj", lengths_by, force.reshape(-1, 12))
-        c = np.linalg.solve(gram, right[:, :, None])[:, :, 0]
-        laplacians = np.einsum("ja,jb->jab", incidence, incidence)
-        return -2.0 * np.einsum("hj,jab->hab", c, laplacians), np.einsum("hj,hjd,hjd->h", c, edges, edges)
-
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         value, gradient = self._form.value_and_gradient(x)
         value += self.constant
         if not self.flat:
-            triples, by_x = self._triples(x)
-            value += triples
+            by_x = self._triples_by(x)
+            # The sum is homogeneous of degree three and blind to translation: E = x·∇E/3 about any point.
+            value += inner(x - x[self._anchor], by_x) / 3.0
             gradient += by_x
         return value, gradient
+
+    def gradient(self, x: Floats) -> Floats:
+        gradient = self._form.gradient(x)
+        if not self.flat:
+            gradient += self._triples_by(x)
+        return gradient
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Exact: constant and linear part (CS, Appendix A); psd: the constant part alone (CC)."""
@@ -156,6 +217,22 @@ class Cubic(Energy):
 
     def stiffness(self) -> Sparse:
         return self.matrix
+
+
+def _correction(folded: Floats, forms: Floats, triple: Floats) -> tuple[Floats, Floats]:
+    """Edge terms −2cⱼ(eⱼ Laplacian), (h, 4, 4), that make the folded hinge an equilibrium, and ∑ cⱼ|ēⱼ|²."""
+    force = forms @ folded + triple[:, None, None] * _triple_gradient(folded)
+    first, second = HINGE_EDGES.T
+    incidence = np.zeros((5, 4))
+    incidence[np.arange(5), first], incidence[np.arange(5), second] = -1.0, 1.0
+    edges = folded[:, second] - folded[:, first]
+    # Gradient of |eⱼ|² at the four vertices, (h, 12, 5); c solves the normal equations.
+    lengths_by = 2.0 * np.einsum("jv,hjd->hvdj", incidence, edges).reshape(len(folded), 12, 5)
+    gram = np.einsum("hij,hik->hjk", lengths_by, lengths_by)
+    right = np.einsum("hij,hi->hj", lengths_by, force.reshape(-1, 12))
+    c = np.linalg.solve(gram, right[:, :, None])[:, :, 0]
+    laplacians = np.einsum("ja,jb->jab", incidence, incidence)
+    return -2.0 * np.einsum("hj,jab->hab", c, laplacians), np.einsum("hj,hjd,hjd->h", c, edges, edges)
 
 
 def _triple_gradient(hinge: Floats) -> Floats:

@@ -20,17 +20,19 @@ class NormalDrag(Energy):
 
     def __init__(self, coefficients: Floats, normals: Floats, start: Floats, wind: Floats, h: float) -> None:
         self._weights = coefficients / h
-        self._normals = normals
-        self._goal = dot(components(start + h * wind), components(normals))
+        self._normals = components(normals)
+        # Air that moves as one is three numbers, and stays three numbers.
+        uniform = wind.strides[0] == 0
+        ahead = h * wind[:1].T if uniform else h * components(wind)
+        self._goal = dot(components(start) + ahead, self._normals)
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
-        normals = components(self._normals)
-        offset = dot(components(x), normals) - self._goal
+        offset = dot(components(x), self._normals) - self._goal
         pull = self._weights * offset
-        return 0.5 * inner(pull, offset), (pull * normals).T
+        return 0.5 * inner(pull, offset), (pull * self._normals).T
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
-        n = self._normals
+        n = self._normals.T
         blocks = self._weights[:, None, None] * n[:, :, None] * n[:, None, :]
         indptr = np.arange(len(x) + 1)
         return Hessian(len(x), blocks=[bsr_matrix((blocks, indptr[:-1], indptr))])

@@ -7,12 +7,14 @@ constant sparse matrix G takes x to all deformation gradients and its transpose 
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from ..assembly import BlockPattern, Hessian, scalar_matrix
 from ..types import Floats, Ints, Sparse
-from ..vectors import applied, components, dot, inner
+from ..vectors import applied, components, dot, inner, products
 from .base import Energy, round_off_of_squares
 
 Moduli = tuple[Floats, Floats, Floats, Floats]
@@ -45,42 +47,64 @@ class Fem(Energy):
     def __init__(
         self, positions: Floats, faces: Ints, axes: Floats, moduli: Moduli, offset: int = 0, vertex_count: int = 0
     ) -> None:
-        self.vertex_count = n = vertex_count or len(positions)
-        self.faces = faces + offset
         self.moduli = moduli
-        m = len(faces)
-        gradients, self.areas = warp_gradients(positions, faces, axes)
-        rows = np.concatenate([np.repeat(np.arange(m), 3), np.repeat(np.arange(m, 2 * m), 3)])
-        columns = np.tile(self.faces.ravel(), 2)
-        values = np.concatenate([gradients[:, :, 0].ravel(), gradients[:, :, 1].ravel()])
-        self._to_gradients = csr_matrix((values, (rows, columns)), shape=(2 * m, n))
-        areas = np.concatenate([self.areas, self.areas])
-        self._to_forces = csr_matrix(self._to_gradients.T.multiply(areas[None, :]))
-        self._hat_gradients = gradients
-        self._pattern: BlockPattern | None = None
+        self._hat_gradients, self.areas = warp_gradients(positions, faces, axes)
+        self.plastic: tuple[Floats, Floats, Floats] | None = None
+        """Green strain E11, E22, E12 that the sheet rests at, each (m,): a rest metric of its own (None: its shape)."""
         self._last_value = 0.0
         self._total_stiffness = float(self.areas @ (moduli[0] + moduli[1]))
+        self._place(faces + offset, vertex_count or len(positions))
+
+    def recut(self, faces: Ints, vertex_count: int) -> Fem:
+        """The same faces on other vertices of the stack, (m, 3), after the mesh was cut."""
+        part = copy(self)
+        part._place(faces, vertex_count)
+        return part
+
+    def _place(self, faces: Ints, n: int) -> None:
+        self.faces, self.vertex_count = faces, n
+        m, gradients = len(faces), self._hat_gradients
+        columns = np.tile(faces.ravel(), 2)
+        values = np.concatenate([gradients[:, :, 0].ravel(), gradients[:, :, 1].ravel()])
+        self._to_gradients = csr_matrix((values, columns, np.arange(0, 6 * m + 1, 3)), shape=(2 * m, n))
+        areas = np.concatenate([self.areas, self.areas])
+        self._to_forces = csr_matrix(self._to_gradients.T.multiply(areas[None, :]))
+        self._pattern: BlockPattern | None = None
+
+    def stiffen(self, factor: float) -> None:
+        """Multiply the moduli."""
+        a11, a22, a12, a66 = self.moduli
+        self.moduli = (factor * a11, factor * a22, factor * a12, factor * a66)
+        self._total_stiffness *= factor
 
     def deformation(self, x: Floats) -> tuple[Floats, Floats]:
         """Images of the unit warp and weft vectors, components first, each (3, m)."""
         m = len(self.faces)
-        both = np.empty((3, 2 * m))
-        for i, component in enumerate(components(x)):
-            both[i] = self._to_gradients @ component
+        both = products(self._to_gradients, components(x))
         return both[:, :m], both[:, m:]
 
     def strain(self, x: Floats) -> tuple[Floats, Floats, Floats]:
         """Green strain E11, E22, E12 (tensor shear), each (m,)."""
         return green_strain(*self.deformation(x))
 
+    def elastic_strain(self, x: Floats) -> Stress:
+        """Green strain beyond what is plastic, E11, E22, E12, each (m,)."""
+        return self._elastic(*self.strain(x))
+
+    def _elastic(self, e11: Floats, e22: Floats, e12: Floats) -> Stress:
+        if self.plastic is None:
+            return e11, e22, e12
+        p11, p22, p12 = self.plastic
+        return e11 - p11, e22 - p22, e12 - p12
+
     def stress(self, e11: Floats, e22: Floats, e12: Floats) -> tuple[Floats, Floats, Floats]:
-        """Second Piola stress resultants S11, S22, S12 [N/m], each (m,)."""
+        """Second Piola stress resultants S11, S22, S12 [N/m] of elastic strains, each (m,)."""
         a11, a22, a12, a66 = self.moduli
         return a11 * e11 + a12 * e22, a12 * e11 + a22 * e22, 2.0 * a66 * e12
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         warp, weft = self.deformation(x)
-        e11, e22, e12 = green_strain(warp, weft)
+        e11, e22, e12 = self._elastic(*green_strain(warp, weft))
         s11, s22, s12 = self.stress(e11, e22, e12)
         density = 0.5 * (s11 * e11 + s22 * e22) + s12 * e12
         self._last_value = inner(self.areas, density)
@@ -88,7 +112,7 @@ class Fem(Energy):
 
     def gradient(self, x: Floats) -> Floats:
         warp, weft = self.deformation(x)
-        return self.forces_of(warp, weft, *self.stress(*green_strain(warp, weft)))
+        return self.forces_of(warp, weft, *self.stress(*self._elastic(*green_strain(warp, weft))))
 
     def round_off(self, x: Floats) -> float:
         return round_off_of_squares(self._last_value, self._total_stiffness)
@@ -104,7 +128,7 @@ class Fem(Energy):
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Exact, or with compressive stress left out of the geometric part (then positive semidefinite)."""
         warp, weft = self.deformation(x)
-        s11, s22, s12 = self.stress(*green_strain(warp, weft))
+        s11, s22, s12 = self.stress(*self._elastic(*green_strain(warp, weft)))
         if psd:
             s11, s22, s12 = positive_part(s11, s22, s12)
         return Hessian(self.vertex_count, blocks=[self.tangent(warp, weft, self.moduli, (s11, s22, s12))])
@@ -119,7 +143,7 @@ class Fem(Energy):
         """Stress [N/m] at x + step, (n, 3), by the strain linearised at x: free of what a rotation stretches."""
         warp, weft = self.deformation(x)
         by_warp, by_weft = self.deformation(step)
-        e11, e22, e12 = green_strain(warp, weft)
+        e11, e22, e12 = self._elastic(*green_strain(warp, weft))
         return self.stress(
             e11 + (warp * by_warp).sum(axis=0),
             e22 + (weft * by_weft).sum(axis=0),

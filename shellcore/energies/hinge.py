@@ -87,9 +87,18 @@ class Hinge(Energy):
     ) -> None:
         if form not in ("sine", "angle"):
             raise ShellError(f"hinge energy {form!r} is not known: choose 'sine', 'angle' or 'simplified'")
-        self.vertex_count = n = vertex_count or mesh.vertex_count
         self.form = form
         self.weights = weights
+        self._last_value = 0.0
+        self._place(mesh, offset, vertex_count or mesh.vertex_count)
+        self.set_rest_angles(rest_angles)
+
+    def recut(self, mesh: Topology, kept: Ints, offset: int, vertex_count: int) -> Hinge:
+        """The energy of the hinges `kept`, (k,), after the mesh was cut: `mesh.hinges` are theirs, in that order."""
+        return Hinge(mesh, self.weights[kept], self.rest_angles[kept], self.form, offset, vertex_count)
+
+    def _place(self, mesh: Topology, offset: int, n: int) -> None:
+        self.vertex_count = n
         self.hinges = mesh.hinges + offset
         self.faces = mesh.faces + offset
         self._left, self._right = np.ascontiguousarray(mesh.hinge_faces.T)
@@ -98,9 +107,7 @@ class Hinge(Energy):
         self._corners = [np.ascontiguousarray(self.faces[:, j]) for j in range(3)]
         self._scatter = scatter(self.faces.T, n)
         self._pattern: BlockPattern | None = None
-        self._last_value = 0.0
-        self._total_weight = float(weights.sum())
-        self.set_rest_angles(rest_angles)
+        self._total_weight = float(self.weights.sum())
 
     def set_rest_angles(self, rest_angles: Floats) -> None:
         """New rest angles θ̄ [rad], (h,)."""
@@ -182,6 +189,12 @@ class Hinge(Energy):
             result[:, apex] += q
             result[:, order[0]] -= (1.0 - share)[:, None] * q
             result[:, order[1]] -= share[:, None] * q
+        return result
+
+    def energies(self, change: Floats, at: Ints) -> Floats:
+        """Energies [J], (k,), of the hinges `at` whose angle is off by `change` θ − θ̄ [rad]."""
+        w = self.weights[at]
+        result: Floats = w * (1.0 - np.cos(change)) if self.form == "sine" else 0.5 * w * change**2
         return result
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.sparse import bsr_matrix
 
 from ..assembly import Hessian
-from ..types import Floats
-from ..vectors import inner
+from ..types import Floats, Ints
+from ..vectors import components, dot, inner, picked
 from .base import Energy
 
 # Resting depth is g h²/STIFFNESS: 0.7 mm at 24 steps a second.
@@ -36,70 +36,95 @@ class Surface(Protocol):
         """Signed distance [m], (n,), unit outward normals (n, 3), and curvature [1/m], (n,), of the level surface
         through each position (n, 3)."""
 
+    def near(self, x: Floats, place: Floats, reach: float) -> Ints:
+        """Indices of the positions, components first (3, n), whose signed distance is below `reach` [m]."""
+
 
 class Penalty(Energy):
-    """Contact of every vertex with a surface. `mass` [kg], `offset` d̂ [m], each (n,)."""
+    """Contact of every vertex with a surface. `mass` [kg], `offset` d̂ [m], each (n,).
+
+    Most vertices of a sheet touch nothing: the few that may are picked first, by a test of a few array passes.
+    """
 
     def __init__(self, surface: Surface, mass: Floats, offset: Floats) -> None:
         self.surface = surface
         self.mass = mass
         self.offset = offset
+        self._reach = float(offset.max(initial=0.0))
         self._place = surface.place(0.0)
-        self._strength = mass
-        self._drag = np.zeros(len(mass))
-        self._start = np.zeros((len(mass), 3))
-        self._normal = self._start
+        self._per_mass = 1.0
+        self._rubbing = np.zeros(0, dtype=np.int64)
+        self._drag = np.zeros(0)
+        self._start = self._normal = np.zeros((3, 0))
 
     def begin_step(self, t: float, h: float, x: Floats, v: Floats) -> None:
         """Start of a step from t to t + h: stiffness for its length, friction from the contact force at its start.
 
         Smoothed, lagged Coulomb friction as a quadratic: drag μN/(h max(|slip speed|, creep)) on tangential slip.
         """
-        place = self.surface.place(t + h)
-        motion = place - self.surface.place(t)
-        self._place = place
-        self._strength = self.mass * (STIFFNESS / (h * h))
-        depth, normal, _ = self._depth(x + motion)
-        sliding = v - motion / h
-        slip = sliding - np.einsum("ij,ij->i", sliding, normal)[:, None] * normal
-        speed = np.sqrt(np.einsum("ij,ij->i", slip, slip))
-        self._drag = self.surface.friction * self._strength * depth / (h * np.maximum(speed, CREEP))
-        self._start = x + motion
+        motion = self.surface.place(t + h) - self.surface.place(t)
+        self._place = self.surface.place(t)
+        self._per_mass = STIFFNESS / (h * h)
+        # The surface seen from where it starts: x + motion near the place it ends at is x near where it starts.
+        touched, force, normal, _ = self._contacts(x)
+        slip = _across(picked(components(v), touched) - (motion / h)[:, None], normal)
+        speed = np.sqrt(dot(slip, slip))
+        self._place = self._place + motion
+        self._rubbing = touched
+        self._drag = self.surface.friction * force / (h * np.maximum(speed, CREEP))
+        self._start = picked(components(x), touched) + motion[:, None]
         self._normal = normal
 
-    def _depth(self, x: Floats) -> tuple[Floats, Floats, Floats]:
-        distance, normal, curvature = self.surface.distance(x, self._place)
-        return np.maximum(self.offset - distance, 0.0), normal, curvature
-
-    def _slip(self, x: Floats) -> Floats:
-        moved = x - self._start
-        slip: Floats = moved - np.einsum("ij,ij->i", moved, self._normal)[:, None] * self._normal
-        return slip
+    def _contacts(self, x: Floats) -> tuple[Ints, Floats, Floats, Floats]:
+        """Vertices in contact (k,), pushing forces [N], (k,), outward normals (3, k), and curvatures [1/m], (k,)."""
+        xt = components(x)
+        touched = self.surface.near(xt, self._place, self._reach)
+        distance, normal, curvature = self.surface.distance(picked(xt, touched).T, self._place)
+        depth = self.offset[touched] - distance
+        if depth.size and depth.min() <= 0.0:  # an offset of its own, smaller than the largest
+            inside = depth > 0.0
+            touched, depth, normal, curvature = touched[inside], depth[inside], normal[inside], curvature[inside]
+        return touched, self._per_mass * self.mass[touched] * depth, components(normal), curvature
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
-        depth, normal, _ = self._depth(x)
-        push = self._strength * depth
-        value = 0.5 * inner(push, depth)
-        gradient = -push[:, None] * normal
-        if self._drag.any():
-            drag = self._drag[:, None] * self._slip(x)
-            value += 0.5 * inner(drag, x - self._start)
-            gradient += drag
-        return value, gradient
+        touched, force, normal, _ = self._contacts(x)
+        gradient = np.zeros((3, len(x)))
+        gradient[:, touched] = -force * normal
+        value = 0.5 * inner(force, force / (self._per_mass * self.mass[touched]))
+        if len(self._rubbing) and self.surface.friction:
+            moved = picked(components(x), self._rubbing) - self._start
+            drag = self._drag * _across(moved, self._normal)
+            value += 0.5 * inner(drag, moved)
+            gradient[:, self._rubbing] += drag
+        return value, gradient.T
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Exact, or (psd) without the curvature of the surface, which softens sideways motion."""
-        depth, normal, curvature = self._depth(x)
-        outer = normal[:, :, None] * normal[:, None, :]
-        blocks = self.touching(x)[:, None, None] * outer
+        touched, force, normal, curvature = self._contacts(x)
+        blocks = np.zeros((len(x), 3, 3))
+        outer = _outer(normal)
+        blocks[touched] = (self._per_mass * self.mass[touched])[:, None, None] * outer
         if not psd:
-            blocks -= (self._strength * depth * curvature)[:, None, None] * (np.eye(3) - outer)
-        if self._drag.any():
-            across = np.eye(3) - self._normal[:, :, None] * self._normal[:, None, :]
-            blocks += self._drag[:, None, None] * across
+            blocks[touched] -= (force * curvature)[:, None, None] * (np.eye(3) - outer)
+        blocks[self._rubbing] += self._drag[:, None, None] * (np.eye(3) - _outer(self._normal))
         indptr = np.arange(len(x) + 1)
         return Hessian(len(x), blocks=[bsr_matrix((blocks, indptr[:-1], indptr))])
 
     def touching(self, x: Floats) -> Floats:
         """Stiffness [N/m], (n,), of the vertices in contact at x."""
-        return np.where(self._depth(x)[0] > 0, self._strength, 0.0)
+        touched = self._contacts(x)[0]
+        stiffness = np.zeros(len(x))
+        stiffness[touched] = self._per_mass * self.mass[touched]
+        return stiffness
+
+
+def _across(v: Floats, normal: Floats) -> Floats:
+    """The part of vectors (3, k) square to unit normals (3, k)."""
+    tangential: Floats = v - dot(v, normal) * normal
+    return tangential
+
+
+def _outer(normal: Floats) -> Floats:
+    """n nᵀ, (k, 3, 3), of unit normals (3, k)."""
+    outer: Floats = np.einsum("ik,jk->kij", normal, normal)
+    return outer

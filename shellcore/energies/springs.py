@@ -38,6 +38,10 @@ class EdgeSprings(Energy):
         self._to_forces = csr_matrix(self._to_edges.T)
         self._pattern: BlockPattern | None = None
 
+    def stiffen(self, factor: float) -> None:
+        """Multiply the stiffness of every spring."""
+        self._factor = factor * self._factor
+
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         edge = self._to_edges @ x
         length = np.sqrt(np.einsum("ij,ij->i", edge, edge))
@@ -80,6 +84,10 @@ class AreaSprings(Energy):
         self._factor = 2.0 * stiffness_area / self._rest  # energy ½ factor (a − ā)²
         self._scatter = scatter(self.faces.T, self.vertex_count)
         self._pattern: BlockPattern | None = None
+
+    def stiffen(self, factor: float) -> None:
+        """Multiply the stiffness of every spring."""
+        self._factor = factor * self._factor
 
     @staticmethod
     def _areas(corners: Floats) -> tuple[Floats, Floats, Floats]:

@@ -2,6 +2,8 @@
 
 K is the exact second derivative at rest of whatever membrane and bending the shell has, plus the springs of soft pins
 and clamps; M the lumped mass. Pins at rest leave the problem; a free shell's six rigid motions are taken out exactly.
+The nodes of a subdivision shell are its limit points; its modes follow from the mass of the basis functions
+themselves (`limit.py`).
 """
 
 from __future__ import annotations
@@ -16,11 +18,13 @@ from scipy.sparse import csr_matrix, diags
 
 from ..assembly import Hessian
 from ..errors import ShellError, listed
-from ..linalg import lowest_eigenpairs
+from ..linalg import lowest_eigenpairs, lowest_modes_through
+from ..pins import Pin
 from ..scene import Scene
-from ..shell import Pin, Shell
+from ..shell import Shell
 from ..system import System
 from ..types import Bools, Floats, Sparse
+from .limit import LimitProblem, limit_problem
 
 # Changes when what is stored means something else, so that old files are not taken for new.
 VERSION = 1
@@ -41,6 +45,8 @@ class RestProblem:
     """Whether nothing holds the shell, not even a spring."""
     shift: float
     """A number [1/s²] of the order of the lowest eigenvalue, never below round-off."""
+    limit: LimitProblem | None = None
+    """Of a subdivision shell, which has other unknowns than nodes: those `stiffness` is about."""
 
 
 @dataclass
@@ -55,23 +61,32 @@ class Modes:
 def rests(shell: Shell, pin: Pin) -> bool:
     """Whether a pin holds its vertices where they rest, at all times."""
     return not callable(pin.targets) and bool(
-        np.allclose(pin.at(0.0), shell.rest_positions[pin.vertices], rtol=0.0, atol=1e-12 * _size(shell))
+        np.allclose(pin.at(0.0), nodes_at_rest(shell)[pin.vertices], rtol=0.0, atol=1e-12 * _size(shell))
     )
+
+
+def nodes_at_rest(shell: Shell) -> Floats:
+    """Where the nodes of a shell rest [m], (n, 3): its vertices, or the limit points of a subdivision shell."""
+    return shell.limit(shell.rest_positions)
 
 
 def rest_problem(shell: Shell) -> RestProblem:
     """What the modes of a shell follow from; raises where its rest shape is not in equilibrium."""
-    if shell.loop is not None:
-        raise ShellError("ModalShell has no modes of bending='subdivision' yet: use 'hinge', 'quadratic' or 'cubic'")
     if shell.rest_angles_move:
         raise ShellError("ModalShell takes rest angles that do not change with time: use simulate for those that do")
-    system = System(Scene([shell]))
-    x = shell.rest_positions
-    total, gradient = Hessian(len(x)), np.zeros_like(x)
-    for energy in system.elastic():
-        total = total + energy.hessian(x, psd=False)
-        gradient += energy.gradient(x)
-    stiffness = total.matrix()
+    free, springs = _held(shell)
+    unheld = bool(free.all()) and not springs.any()
+    if shell.loop is not None:
+        limit = limit_problem(shell, [pin for pin in shell.pins if rests(shell, pin)], springs)
+        stiffness, gradient, mass = limit.stiffness, limit.gradient, limit.mass
+    else:
+        system, limit = System(Scene([shell])), None
+        mass = system.mass
+        total, gradient = Hessian(len(free)), np.zeros_like(springs)
+        for energy in system.elastic():
+            total = total + energy.hessian(shell.rest_positions, psd=False)
+            gradient += energy.gradient(shell.rest_positions)
+        stiffness = csr_matrix(total.matrix() + diags(springs.ravel()))
     force = np.sqrt((gradient**2).sum(axis=1))
     loose = np.flatnonzero(force > AT_REST * float(stiffness.diagonal().max()) * _size(shell))
     if len(loose):
@@ -80,7 +95,19 @@ def rest_problem(shell: Shell) -> RestProblem:
             "rest state that stays: use rest_angles='shape', or build the Shell from the positions of an equilibrium",
             vertices=loose,
         )
-    free, springs = np.ones_like(x, dtype=bool), np.zeros_like(x)
+    stiffness = 0.5 * (stiffness + stiffness.T)
+    largest = float(stiffness.diagonal().max() / mass.mean())
+    if limit is None:
+        largest = float((stiffness.diagonal() / np.repeat(mass, 3)).max())
+    rigidity = float(np.mean([np.mean(d) for d in shell.material.bending_moduli(len(shell.faces))[:2]]))
+    density = float(mass.sum() / shell.areas.sum())
+    bending = rigidity / density * (np.pi / _size(shell)) ** 4
+    return RestProblem(stiffness, mass, free, unheld, max(0.1 * bending, ROUND_OFF * largest), limit)
+
+
+def _held(shell: Shell) -> tuple[Bools, Floats]:
+    """Which components of nodes pins at rest leave free, (n, 3), and the springs [N/m] of soft ones, (n, 3)."""
+    free, springs = np.ones_like(shell.rest_positions, dtype=bool), np.zeros_like(shell.rest_positions)
     for pin in shell.pins + shell.slopes:
         if not rests(shell, pin):
             continue
@@ -88,21 +115,15 @@ def rest_problem(shell: Shell) -> RestProblem:
             free[np.ix_(pin.vertices, np.flatnonzero(pin.axes))] = False
         else:
             np.add.at(springs, pin.vertices, np.outer(pin.stiffness, pin.axes).astype(np.float64))
-    stiffness = csr_matrix(stiffness + diags(springs.ravel()))
-    stiffness = 0.5 * (stiffness + stiffness.T)
-    unheld = bool(free.all()) and not springs.any()
-    largest = float((stiffness.diagonal() / np.repeat(system.mass, 3)).max())
-    rigidity = float(np.mean([np.mean(d) for d in shell.material.bending_moduli(len(shell.faces))[:2]]))
-    density = float(system.mass.sum() / shell.areas.sum())
-    bending = rigidity / density * (np.pi / _size(shell)) ** 4
-    return RestProblem(stiffness, system.mass, free, unheld, max(0.1 * bending, ROUND_OFF * largest))
+    return free, springs
 
 
 def fingerprint(problem: RestProblem, count: int) -> str:
     """Name of a problem's solution: equal only where stiffness, mass, pins and the number of modes are."""
     digest = hashlib.sha256(f"modes {VERSION} {count}".encode())
     matrix = problem.stiffness
-    for array in (matrix.data, matrix.indices, matrix.indptr, problem.mass, problem.free):
+    moved = () if problem.limit is None else (problem.limit.weighted.data, problem.limit.nodes.data)
+    for array in (matrix.data, matrix.indices, matrix.indptr, problem.mass, problem.free, *moved):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 
@@ -112,11 +133,17 @@ def solve_modes(shell: Shell, problem: RestProblem, count: int) -> Modes:
     at = np.flatnonzero(problem.free.ravel())
     if len(at) == 0:
         raise ShellError("every vertex is pinned: there is nothing left to move")
-    root = np.sqrt(np.repeat(problem.mass, 3))
-    scaled = diags(1.0 / root[at]) @ problem.stiffness[at][:, at] @ diags(1.0 / root[at])
-    rigid = rigid_motions(shell.rest_positions, problem.mass) if problem.unheld else None
-    values, vectors, negative = lowest_eigenpairs(scaled.tocsc(), count, problem.shift, rigid)
-    floor = ROUND_OFF * float(scaled.diagonal().max())
+    if problem.limit is None:
+        root = np.sqrt(np.repeat(problem.mass, 3))
+        scaled = diags(1.0 / root[at]) @ problem.stiffness[at][:, at] @ diags(1.0 / root[at])
+        rigid = rigid_motions(shell.rest_positions, problem.mass) if problem.unheld else None
+        values, vectors, negative = lowest_eigenpairs(scaled.tocsc(), count, problem.shift, rigid)
+        floor = ROUND_OFF * float(scaled.diagonal().max())
+    else:
+        rigid = rigid_motions(*problem.limit.points) if problem.unheld else None
+        weighted = problem.limit.weighted
+        values, vectors, negative = lowest_modes_through(problem.stiffness, weighted, count, problem.shift, rigid)
+        floor = 1e-6 * problem.shift
     if negative or (len(values) and values[0] < -floor):
         raise ShellError(
             "the rest state is not stable: it would leave its shape by itself"
@@ -125,7 +152,10 @@ def solve_modes(shell: Shell, problem: RestProblem, count: int) -> Modes:
         )
     n = len(shell.rest_positions)
     shapes = np.zeros((3 * n, len(values)))
-    shapes[at] = vectors / root[at][:, None]
+    if problem.limit is None:
+        shapes[at] = vectors / root[at][:, None]
+    else:
+        shapes[:] = problem.limit.nodes @ vectors
     # An eigenvector has no sign of its own: its largest component is made positive.
     shapes *= np.sign(shapes[np.abs(shapes).argmax(axis=0), np.arange(len(values))])
     by_components = np.ascontiguousarray(shapes.reshape(n, 3, -1).transpose(1, 0, 2))
@@ -161,4 +191,4 @@ def save_modes(path: Path, modes: Modes) -> None:
 
 
 def _size(shell: Shell) -> float:
-    return float(np.linalg.norm(np.ptp(shell.rest_positions, axis=0)))
+    return float(np.linalg.norm(np.ptp(nodes_at_rest(shell), axis=0)))

@@ -10,14 +10,15 @@ import numpy as np
 
 from ..errors import ShellError
 from ..forces import Force, Wind
-from ..shell import Pin, Shell
+from ..pins import Pin
+from ..shell import Shell
 from ..types import Floats, Ints
 from ..vectors import components, cross
 from .constraints import Constraints
 from .frames import Base, RigidBody
 from .handles import Handle, HandleReport, OrientationHandle, PositionHandle
 from .loads import Loads
-from .modes import fingerprint, load_modes, rest_problem, rests, save_modes, solve_modes
+from .modes import fingerprint, load_modes, nodes_at_rest, rest_problem, rests, save_modes, solve_modes
 from .newmark import AVERAGE, HELD, Rule, decays
 from .warp import coefficients, rotation_jacobian, unturned, warped
 
@@ -67,12 +68,14 @@ class ModalShell:
         self._mass = problem.mass
         self._phi = solved.shapes
         self._flat_phi = self._phi.reshape(-1, len(solved.eigenvalues))
-        self._flat_psi: Floats = rotation_jacobian(shell.rest_positions, shell.faces) @ self._flat_phi
+        self.rest_positions = nodes_at_rest(shell)
+        """Where the nodes rest [m], (n, 3): the shell's vertices, or its limit points if it is a subdivision shell."""
+        self._flat_psi: Floats = rotation_jacobian(self.rest_positions, shell.faces) @ self._flat_phi
         self._psi: Floats = self._flat_psi.reshape(self._phi.shape)
         self._decay = decays(shell, self._phi, self.eigenvalues)
         self._rule: Rule | None = None
         self._loads = Loads(shell, self._mass, wind, forces)
-        self._size = float(np.linalg.norm(np.ptp(shell.rest_positions, axis=0)))
+        self._size = float(np.linalg.norm(np.ptp(self.rest_positions, axis=0)))
         self._moving: list[tuple[Handle, Pin]] = []
         self._constraints: Constraints | None = None
         self.reset()
@@ -105,7 +108,7 @@ class ModalShell:
 
     def reset(self) -> None:
         """Back to rest at time zero; handles stay."""
-        rest = self.shell.rest_positions
+        rest = self.rest_positions
         m = len(self.eigenvalues)
         self.time = 0.0
         self.amplitudes, self.rates = np.zeros(m), np.zeros(m)
@@ -178,11 +181,11 @@ class ModalShell:
     def warped_positions(self, amplitudes: Floats) -> Floats:
         """Positions (n, 3) of given modal amplitudes (m,) [m √kg], in the rest frame: a preview of modes."""
         u, w = self._gathered(np.asarray(amplitudes, dtype=np.float64))
-        return self.shell.rest_positions + warped(w, u).T
+        return self.rest_positions + warped(w, u).T
 
     def linear_positions(self, amplitudes: Floats) -> Floats:
         """The same by linear modal analysis, without warping."""
-        return self.shell.rest_positions + self._gathered(np.asarray(amplitudes, dtype=np.float64))[0].T
+        return self.rest_positions + self._gathered(np.asarray(amplitudes, dtype=np.float64))[0].T
 
     def _gathered(self, q: Floats) -> tuple[Floats, Floats]:
         """Φq and Ψq, each (3, n)."""

@@ -2,25 +2,29 @@
 
     E = ½ ∑ area [ (U − I) : A : (U − I) + (κ − κ̄) : D : (κ − κ̄) ]
 
-over quadrature points. Control vertices enter by one constant sparse matrix, which takes them to the first and
-second derivatives of the surface; its transpose takes stresses and moments to forces. Kelvin-Voigt viscosity is
-the same energy about the strains at the start of a step.
+over quadrature points. Control vertices enter by one constant linear map (`fields`), which takes them to the first and
+second derivatives of the surface; its transpose takes stresses and moments to forces. Kelvin-Voigt viscosity, the same
+energy about the strains at the start of a step, only shifts the strains without stress.
 """
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from scipy.sparse import csr_matrix, diags, vstack
 
-from ..assembly import Congruence, Hessian, Scaled
+from ..assembly import Hessian
 from ..energies.base import Energy, round_off_of_squares
 from ..energies.fem import Moduli, Stress, positive_part
 from ..types import Floats, Sparse
-from ..vectors import components, inner
-from .assembly import Patches
-from .points import Points
-from .strains import Curvature, Stretch, add_metric_geometry, add_normal_geometry, energy_gradient, strain_rows
+from ..vectors import components, dot, inner
+from .assembly import IrregularPatches, RegularPatches, assemblers
+from .fields import SurfaceFields
+from .points import Points, contracted
+from .strains import Curvature, Stretch, energy_gradient, metric
 from .supports import ToControl
+from .tangent import add_normal_part, strain_part
 
 
 class KirchhoffLove(Energy):
@@ -47,33 +51,43 @@ class KirchhoffLove(Energy):
         rest = np.zeros_like(points.curvature) if flat else points.curvature
         self.reference = (np.zeros((3, self.count)), rest)
         """Strain U − I and curvature [1/m] without stress, each (3, k)."""
-        self._gather: Sparse = csr_matrix(vstack(points.derivatives))
-        self._scatter: Sparse = csr_matrix(self._gather.T)
-        self._patches: Patches | None = None
-        self._latest: tuple[Floats, Hessian] | None = None
+        self._to_warp = points.to_warp
+        self._from_warp = np.ascontiguousarray(points.to_warp.transpose(1, 0, 2))
+        self._surface = SurfaceFields(points)
+        # Filled when first asked for; shared by copies.
+        self._assemblers: list[RegularPatches | IrregularPatches] = []
         self._last_value = 0.0
         total = self.membrane[0, 0] + self.membrane[1, 1]
         self._total_stiffness = float(points.areas @ total)
 
-    def _fields(self, x: Floats) -> tuple[Floats, Floats, Floats]:
-        """f₁, f₂ (3, k), and h (3, 3, k)."""
+    def stiffen(self, factor: float) -> None:
+        """Multiply the moduli of the membrane; bending stays."""
+        self.membrane = factor * self.membrane
+        self._total_stiffness *= factor
+
+    def _vectors(self, x: Floats) -> Floats:
+        """Derivatives a₁, a₂, h₁₁, h₂₂, h₁₂ along the faces' coordinates, (5, 3, k)."""
         control = x if self.to_control is None else self.to_control.apply(x)
-        parts = np.empty((3, 5, self.count))
-        for i, component in enumerate(components(control)):
-            parts[i] = (self._gather @ component).reshape(5, self.count)
-        fields = np.ascontiguousarray(parts.transpose(1, 0, 2))
-        return fields[0], fields[1], fields[2:]
+        return self._surface.vectors(components(control))
+
+    def _stretch(self, vectors: Floats) -> Stretch:
+        return Stretch.of(contracted(self._to_warp, metric(vectors[0], vectors[1])))
 
     def strain(self, x: Floats) -> tuple[Floats, Floats, Floats]:
         """Corotated membrane strain U − I, each (k,)."""
-        f1, f2, _ = self._fields(x)
-        e11, e22, e12 = Stretch.of(f1, f2).strain
+        e11, e22, e12 = self._stretch(self._vectors(x)).strain
+        return e11, e22, e12
+
+    def elastic_strain(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Membrane strain that has stress, each (k,)."""
+        e11, e22, e12 = self._stretch(self._vectors(x)).strain - self.reference[0]
         return e11, e22, e12
 
     def strains(self, x: Floats) -> tuple[Floats, Floats]:
         """Membrane strain and curvature, each (3, k)."""
-        f1, f2, h = self._fields(x)
-        return Stretch.of(f1, f2).strain, Curvature.of(f1, f2, h).value
+        vectors = self._vectors(x)
+        bent = Curvature.of(vectors[0], vectors[1], vectors[2:]).value
+        return self._stretch(vectors).strain, contracted(self._to_warp, bent)
 
     def stress(self, e11: Floats, e22: Floats, e12: Floats) -> Stress:
         """Stress that works on the strain [N/m], each (k,)."""
@@ -81,17 +95,18 @@ class KirchhoffLove(Energy):
         return s11, s22, 0.5 * twice
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
-        f1, f2, h = self._fields(x)
-        stretch, curvature = Stretch.of(f1, f2), Curvature.of(f1, f2, h)
-        strain, bend = stretch.strain - self.reference[0], curvature.value - self.reference[1]
+        vectors = self._vectors(x)
+        stretch, curvature = self._stretch(vectors), Curvature.of(vectors[0], vectors[1], vectors[2:])
+        strain = stretch.strain - self.reference[0]
+        bend = contracted(self._to_warp, curvature.value) - self.reference[1]
+        areas = self.points.areas
         stress, moment = _times(self.membrane, strain), _times(self.bending, bend)
-        density = 0.5 * ((stress * strain).sum(axis=0) + (moment * bend).sum(axis=0))
-        self._last_value = inner(self.points.areas, density)
-        local = energy_gradient(f1, f2, stretch.metric_stress(stress), moment, h, curvature)
-        local *= self.points.areas
-        gradient = np.empty((3, len(x)))
-        for i in range(3):
-            gradient[i] = self._scatter @ np.ascontiguousarray(local[:, i]).ravel()
+        stress *= areas
+        moment *= areas
+        self._last_value = 0.5 * (inner(stress, strain) + inner(moment, bend))
+        on_metric = contracted(self._from_warp, stretch.metric_stress(stress))
+        local = energy_gradient(vectors, on_metric, contracted(self._from_warp, moment), curvature)
+        gradient = self._surface.forces(local)
         if self.to_control is not None:
             return self._last_value, self.to_control.transpose(gradient.T)
         return self._last_value, gradient.T
@@ -113,12 +128,7 @@ class KirchhoffLove(Energy):
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Exact, or (psd) with frozen curvature of the strains and tensile stress only."""
-        if not psd:
-            return self._hessian(x, None, psd)
-        # Viscosity asks for the same matrix at the same place.
-        if self._latest is None or self._latest[0] is not x:
-            self._latest = (x, self._hessian(x, None, psd))
-        return self._latest[1]
+        return self._hessian(x, None, psd)
 
     def hessian_under(self, x: Floats, stress: Stress, psd: bool = False) -> Hessian:
         """As `hessian`, but for the membrane stress of its geometric part, which is given."""
@@ -126,41 +136,50 @@ class KirchhoffLove(Energy):
 
     def stress_ahead(self, x: Floats, step: Floats) -> Stress:
         """Membrane stress [N/m] at x + step by the strain linearised at x."""
-        f1, f2, _ = self._fields(x)
-        g1, g2, _ = self._fields(step)
-        stretch = Stretch.of(f1, f2)
-        metric = np.stack([2.0 * (f1 * g1).sum(axis=0), 2.0 * (f2 * g2).sum(axis=0), (f1 * g2 + f2 * g1).sum(axis=0)])
-        e11, e22, e12 = stretch.strain + np.einsum("abk,bk->ak", stretch.by_metric, metric) - self.reference[0]
+        at, ahead = self._vectors(x), self._vectors(step)
+        stretch = self._stretch(at)
+        change = np.stack([2.0 * dot(at[0], ahead[0]), 2.0 * dot(at[1], ahead[1])])
+        sheared = dot(at[0], ahead[1]) + dot(at[1], ahead[0])
+        change = contracted(stretch.by_metric, contracted(self._to_warp, np.concatenate([change, sheared[None]])))
+        e11, e22, e12 = stretch.strain + change - self.reference[0]
         return self.stress(e11, e22, e12)
 
     def _hessian(self, x: Floats, stress: Floats | None, psd: bool) -> Hessian:
-        f1, f2, h = self._fields(x)
-        stretch, curvature = Stretch.of(f1, f2), Curvature.of(f1, f2, h)
+        vectors = self._vectors(x)
+        stretch, curvature = self._stretch(vectors), Curvature.of(vectors[0], vectors[1], vectors[2:])
         if stress is None:
             stress = _times(self.membrane, stretch.strain - self.reference[0])
-        moment = _times(self.bending, curvature.value - self.reference[1])
-        moduli = np.zeros((self.count, 6, 6))
-        metric = np.einsum("abk,ack,cdk->bdk", stretch.by_metric, self.membrane, stretch.by_metric, optimize=True)
+        back = stretch.by_metric.transpose(1, 0, 2)
+        moduli = np.stack([contracted(back, _times(self.membrane, column)) for column in back])
         on_metric = stretch.metric_stress(stress)
         if psd:
             s11, s22, half = positive_part(2.0 * on_metric[0], 2.0 * on_metric[1], on_metric[2])
             on_metric = np.stack([0.5 * s11, 0.5 * s22, half])
         else:
-            metric = metric + stretch.second(stress)
-        moduli[:, :3, :3] = metric.transpose(2, 0, 1)
-        moduli[:, 3:, 3:] = self.bending.transpose(2, 0, 1)
-        rows = strain_rows(f1, f2, h, curvature)
-        local = rows.transpose(0, 2, 1) @ (moduli @ rows)
-        add_metric_geometry(local, on_metric)
+            moduli += stretch.second(stress)
+        local = strain_part(
+            vectors,
+            self._by_coordinates(moduli),
+            self._by_coordinates(self.bending),
+            contracted(self._from_warp, on_metric),
+            curvature,
+        )
         if not psd:
-            add_normal_geometry(local, f1, f2, h, moment, curvature)
-        local *= self.points.areas[:, None, None]
-        if self._patches is None:
-            self._patches = Patches(self._gather, self.points)
-        matrix = self._patches.assemble(local)
+            bend = contracted(self._to_warp, curvature.value) - self.reference[1]
+            moment = contracted(self._from_warp, _times(self.bending, bend))
+            add_normal_part(local, vectors, moment, curvature)
+        local.scaled(self.points.areas)
+        if not self._assemblers:
+            self._assemblers += assemblers(self.points)
+        blocks = [assembler.assemble(local) for assembler in self._assemblers]
         if self.to_control is not None:
-            matrix = Congruence(matrix, self.to_control.matrix())
-        return Hessian(self.vertex_count, blocks=[matrix])
+            blocks = [self.to_control.congruent(block) for block in blocks]
+        return Hessian(self.vertex_count, blocks=blocks)
+
+    def _by_coordinates(self, moduli: Floats) -> Floats:
+        """Tangent moduli (3, 3, k) by warp and weft as moduli by the faces' coordinates."""
+        half = np.stack([contracted(self._from_warp, row) for row in moduli])
+        return np.stack([contracted(self._from_warp, half[:, b]) for b in range(3)])
 
     def stiffness(self) -> Sparse:
         """Membrane as a Laplacian in every direction, bending as that of a plate, at rest."""
@@ -169,32 +188,32 @@ class KirchhoffLove(Energy):
         twist = 0.25 * a[2, 2]
         weights = [0.5 * (a[0, 0] + twist), 0.5 * (a[1, 1] + twist), d[0, 0], d[1, 1], d[2, 2]]
         diagonal = diags(np.concatenate([areas * w for w in weights]))
-        h11, h22 = self._gather[2 * k : 3 * k], self._gather[3 * k : 4 * k]
+        rows = csr_matrix(vstack(self.points.derivatives))
+        h11, h22 = rows[2 * k : 3 * k], rows[3 * k : 4 * k]
         mixed = h11.T @ diags(areas * d[0, 1]) @ h22
-        total = csr_matrix(self._scatter @ diagonal @ self._gather + mixed + mixed.T)
+        total = csr_matrix(rows.T @ diagonal @ rows + mixed + mixed.T)
         return total if self.to_control is None else self.to_control.mean_congruence(total)
 
 
-class KelvinVoigt(KirchhoffLove):
+class KelvinVoigt:
     """Viscosity of a shell: `coefficient` [s] times its elastic matrices on strain rates."""
 
     def __init__(self, elastic: KirchhoffLove, coefficient: float) -> None:
-        self.__dict__.update(elastic.__dict__)
         self._elastic = elastic
         self.coefficient = coefficient
 
-    def begin_step(self, x: Floats, h: float) -> None:
-        """Start of a step of h [s] at x."""
-        self.reference = self._elastic.strains(x)
-        rate = self.coefficient / h
-        self.membrane, self.bending = rate * self._elastic.membrane, rate * self._elastic.bending
-        self._rate = rate
+    def begin_step(self, x: Floats, h: float) -> KirchhoffLove:
+        """Elastic and viscous energy together, of a step of h [s] that starts at x.
 
-    def hessian(self, x: Floats, psd: bool = True) -> Hessian:
-        """Exact, or (psd) the elastic one scaled: the same strains, with the tension of the elastic stress."""
-        if not psd:
-            return self._hessian(x, None, psd)
-        return Hessian(self.vertex_count, blocks=[Scaled(self._rate, b) for b in self._elastic.hessian(x).blocks])
+        ½A(ε − ε̄)² + ½rA(ε − ε₀)² with r = coefficient/h is ½(1 + r)A(ε − (ε̄ + rε₀)/(1 + r))² and a constant.
+        """
+        rate = self.coefficient / h
+        whole = copy(self._elastic)
+        whole.membrane, whole.bending = ((1.0 + rate) * part for part in (whole.membrane, whole.bending))
+        pairs = zip(self._elastic.reference, self._elastic.strains(x), strict=True)
+        at_rest, started = ((rest + rate * now) / (1.0 + rate) for rest, now in pairs)
+        whole.reference = (at_rest, started)
+        return whole
 
 
 def _matrix(moduli: Moduli, points: Points) -> Floats:

@@ -97,7 +97,13 @@ def stacked(points: Points, slots: Ints, vertex_count: int) -> Points:
     def moved(row: Sparse) -> Sparse:
         return csr_matrix((row.data, slots[row.indices], row.indptr), shape=(row.shape[0], vertex_count))
 
-    return replace(points, values=moved(points.values), derivatives=[moved(row) for row in points.derivatives])
+    return replace(
+        points,
+        values=moved(points.values),
+        derivatives=[moved(row) for row in points.derivatives],
+        patches=slots[points.patches],
+        irregular=moved(points.irregular),
+    )
 
 
 def control_map(models: list[SubdivisionModel], vertex_count: int) -> ToControl | None:
@@ -105,6 +111,7 @@ def control_map(models: list[SubdivisionModel], vertex_count: int) -> ToControl 
     if all(model.plain for model in models):
         return None
     matrices: list[Sparse] = []
+    fixed: list[Ints] = []
     for axis in range(3):
         # The part of each shell replaces the identity in its own rows.
         total = identity(vertex_count, format="coo")
@@ -120,7 +127,8 @@ def control_map(models: list[SubdivisionModel], vertex_count: int) -> ToControl 
         shape = (vertex_count, vertex_count)
         entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
         matrices.append(coo_matrix(entries, shape=shape).tocsr())
-    return ToControl(matrices)
+        fixed.append(np.concatenate([model.slots[model.exchanges[axis].fixed] for model in models]))
+    return ToControl(matrices, fixed)
 
 
 class FaceStrains:
@@ -128,6 +136,9 @@ class FaceStrains:
 
     def __init__(self, energy: KirchhoffLove) -> None:
         self._energy = energy
+
+    def stiffen(self, factor: float) -> None:
+        """Nothing of its own to stiffen: the energy has the moduli."""
 
     def strain(self, x: Floats) -> tuple[Floats, Floats, Floats]:
         """Green strain E11, E22, E12, each (m,)."""
@@ -138,6 +149,6 @@ class FaceStrains:
 
     def stress(self, e11: Floats, e22: Floats, e12: Floats) -> Stress:
         """Stress resultants [N/m], each (m,)."""
-        first = np.searchsorted(self._energy.points.faces, np.arange(len(e11)))
+        first = np.unique(self._energy.points.faces, return_index=True)[1]
         a = self._energy.membrane[:, :, first]
         return a[0, 0] * e11 + a[0, 1] * e22, a[1, 0] * e11 + a[1, 1] * e22, 0.5 * a[2, 2] * e12

@@ -16,11 +16,13 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.sparse import coo_matrix, csr_matrix, identity, vstack
 
+from ..assembly import Congruence
 from ..types import Bools, Floats, Ints, Sparse
 from .surface import LoopSurface
 
-# Entries of the change of variables below this share are round-off.
-SMALL = 1e-13
+# Entries of the change of variables below this share are round-off; those below the second are left out of matrices to
+# be factored (a Newton step is then off by as much; forces are not).
+SMALL, FAINT = 1e-13, 1e-6
 # Slopes that others already fix, by the size left of their condition.
 DEPENDENT = 1e-8
 
@@ -37,24 +39,29 @@ class Slopes:
 
 @dataclass(frozen=True)
 class Exchange:
-    """The change of variables of one coordinate: x = `to_control` y; `slots` hold the slopes of indices `kept`."""
+    """The change of variables of one coordinate: x = `to_control` y; `slots` hold the slopes of indices `kept`, `fixed`
+    are all unknowns that supports hold."""
 
     to_control: Sparse
     slots: Ints
     kept: Ints
+    fixed: Ints
 
 
 class ToControl:
-    """Control positions from unknowns, x = T y, with one (n, n) matrix a coordinate over all vertices of a system."""
+    """Control positions from unknowns, x = T y, with one (n, n) matrix a coordinate over all vertices of a system.
 
-    def __init__(self, matrices: list[Sparse]) -> None:
-        self._matrices = matrices
+    `fixed`: unknowns of each coordinate that supports hold.
+    """
+
+    def __init__(self, matrices: list[Sparse], fixed: list[Ints]) -> None:
+        self.matrices, self.fixed = matrices, fixed
         self._back = [csr_matrix(matrix.T) for matrix in matrices]
-        self._whole: Sparse | None = None
+        self._whole: tuple[Sparse, Sparse, tuple[Sparse, Sparse]] | None = None
 
     def apply(self, y: Floats) -> Floats:
         """Control positions (n, 3) of unknowns y (n, 3), by columns."""
-        columns = [matrix @ np.ascontiguousarray(y[:, i]) for i, matrix in enumerate(self._matrices)]
+        columns = [matrix @ np.ascontiguousarray(y[:, i]) for i, matrix in enumerate(self.matrices)]
         control: Floats = np.stack(columns).T
         return control
 
@@ -66,19 +73,39 @@ class ToControl:
 
     def matrix(self) -> Sparse:
         """T as one (3n, 3n) matrix, coordinates of a vertex adjacent."""
+        return adjacent(self.matrices)
+
+    def congruent(self, block: Sparse) -> Congruence:
+        """TᵀKT of a block matrix K (3n, 3n), coordinates of a vertex adjacent.
+
+        Multiplied out, it leaves out fixed unknowns, and what is far from a support: a held vertex follows its
+        neighbours by a sixth of their way, those next to them by a sixth of that, …
+        """
         if self._whole is None:
-            parts = [matrix.tocoo() for matrix in self._matrices]
-            rows = np.concatenate([3 * part.row.astype(np.int64) + i for i, part in enumerate(parts)])
-            columns = np.concatenate([3 * part.col.astype(np.int64) + i for i, part in enumerate(parts)])
-            values = np.concatenate([part.data for part in parts])
-            size = 3 * self._matrices[0].shape[0]
-            self._whole = csr_matrix((values, (rows, columns)), shape=(size, size))
-        return self._whole
+            whole, near = adjacent(self.matrices), []
+            for matrix, fixed in zip(self.matrices, self.fixed, strict=True):
+                part = matrix.tocoo()
+                loose = np.ones(matrix.shape[0], dtype=bool)
+                loose[fixed] = False
+                kept = loose[part.col] & (np.abs(part.data) > FAINT)
+                near.append(coo_matrix((part.data[kept], (part.row[kept], part.col[kept])), shape=matrix.shape))
+            cut = adjacent(near)
+            self._whole = whole, csr_matrix(whole.T), (cut, csr_matrix(cut.T))
+        return Congruence(block, *self._whole)
 
     def mean_congruence(self, stiffness: Sparse) -> Sparse:
         """TᵀKT of an (n, n) matrix that serves every coordinate, averaged over them."""
-        pairs = zip(self._matrices, self._back, strict=True)
+        pairs = zip(self.matrices, self._back, strict=True)
         return sum(back @ stiffness @ matrix for matrix, back in pairs) / 3.0
+
+
+def adjacent(matrices: list[Sparse]) -> Sparse:
+    """One (3n, 3m) matrix of (n, m) ones of the three coordinates, coordinates of a vertex adjacent."""
+    parts = [matrix.tocoo() for matrix in matrices]
+    rows = np.concatenate([3 * part.row.astype(np.int64) + i for i, part in enumerate(parts)])
+    columns = np.concatenate([3 * part.col.astype(np.int64) + i for i, part in enumerate(parts)])
+    shape = (3 * matrices[0].shape[0], 3 * matrices[0].shape[1])
+    return csr_matrix((np.concatenate([part.data for part in parts]), (rows, columns)), shape=shape)
 
 
 def across_border(surface: LoopSurface, rest: Floats, vertices: Ints) -> tuple[Ints, Sparse, Floats]:
@@ -124,7 +151,7 @@ def exchange(surface: LoopSurface, base: Sparse | None, held: Ints, slopes: Spar
     conditions = csr_matrix(vstack([positions, turning[kept]]))
     exchanged = np.concatenate([held, slots])
     if len(exchanged) == 0:
-        return Exchange(base, slots, kept)
+        return Exchange(base, slots, kept, exchanged)
     inverse = np.linalg.inv(conditions[:, exchanged].toarray())
     others = np.ones(n, dtype=bool)
     others[exchanged] = False
@@ -137,7 +164,7 @@ def exchange(surface: LoopSurface, base: Sparse | None, held: Ints, slopes: Spar
     columns = np.concatenate([column, own])
     values = np.concatenate([dense[row, column], np.ones(len(own))])
     swap = coo_matrix((values, (rows, columns)), shape=(n, n)).tocsr()
-    return Exchange(csr_matrix(base @ swap), slots, kept)
+    return Exchange(csr_matrix(base @ swap), slots, kept, exchanged)
 
 
 def _slots(positions: Sparse, turning: Sparse, held: Ints) -> tuple[Ints, Ints]:

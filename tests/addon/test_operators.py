@@ -154,11 +154,6 @@ def test_copy_info_and_command(sheet, capfd):
     assert "--command thin_shell bake --objects Sheet" in out and bpy.data.filepath in out
 
 
-def test_result_attribute_needs_a_kept_result(sheet):
-    bake()
-    assert "tick Strain" in failure(bpy.ops.thin_shell.result_attribute, result="strain")
-
-
 @pytest.mark.parametrize(
     "fault", ["zero", "manifold", "loose", "negative", "cross", "pin", "unsaved", "subsurf", "field"]
 )

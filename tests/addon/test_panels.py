@@ -68,6 +68,14 @@ def test_states(sheet):
     settings.rest_shape, settings.integrator, settings.material_source = "OBJECT", "implicit_euler", "SHEET"
     draw_all(sheet)
     settings.rest_shape, settings.use_sewing, settings.use_pressure, settings.weight_bend = "START", False, False, ""
+    settings.use_plasticity = settings.use_plastic_rate = settings.use_yield_stretch = True
+    settings.use_fracture = settings.use_fracture_stretch = settings.use_seam_release = settings.use_curl = True
+    settings.crease_attribute = "crease_edge"
+    for source in ("WEIGHT", "IMAGE"):
+        settings.toughness_source = source
+        draw_all(sheet)
+    settings.use_plasticity = settings.use_fracture = settings.use_seam_release = settings.use_curl = False
+    settings.crease_attribute, settings.toughness_source = "", "NONE"
     assert bpy.ops.thin_shell.bake() == {"FINISHED"}
     drawn = draw_all(sheet)
     assert ("operator", "thin_shell.delete_bake") in [entry[:2] for entry in drawn]

@@ -56,8 +56,16 @@ def test_one_version_number():
 
 def test_platforms_of_manifest_and_wheels_agree(extension):
     assert tomllib.loads(MANIFEST)["platforms"] == list(extension.PLATFORMS)
-    pins = (ROOT / "requirements" / "wheels.txt").read_text()
-    assert pins.count("--hash=sha256:") == len(extension.PLATFORMS) * len(extension.PYTHONS)
+    for platform in extension.PLATFORMS:
+        assert {"3.11", "3.13"} <= {wheel.python for wheel in extension.SHIPPED_WHEELS if wheel.platform == platform}
+    for name in {wheel.pins for wheel in extension.SHIPPED_WHEELS}:
+        wanted = sum(wheel.pins == name for wheel in extension.SHIPPED_WHEELS)
+        assert (ROOT / name).read_text().count("--hash=sha256:") == wanted, name
+
+
+def test_a_zip_of_one_platform_says_so(extension):
+    alone = tomllib.loads(extension.for_platforms(MANIFEST, ["linux-x64"]))
+    assert alone == {**tomllib.loads(MANIFEST), "platforms": ["linux-x64"]}
 
 
 def test_wheels_are_listed_above_the_tables(extension):

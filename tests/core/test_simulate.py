@@ -85,7 +85,7 @@ class TestFrames:
         shell = sc.Shell(np.eye(3), np.array([[0, 1, 2]]), MATERIAL)
         *_, last = sc.simulate(sc.Scene([shell]), 10, fps=10.0)
         assert (last.positions - np.eye(3))[:, 2] == pytest.approx(-0.5 * 9.81 * 1.0 * 1.1, rel=1e-12)
-        assert set(last.fields) == {"strain", "stress", "bending", "contact"}
+        assert set(last.fields) == {"strain", "stress", "bending", "contact", "plastic", "damage"}
         for name in last.fields:
             assert np.abs(last.fields[name]).max() < 1e-9
 

@@ -7,13 +7,10 @@ from typing import Any
 import cases
 import numpy as np
 import pytest
-from scipy.sparse import diags
-from scipy.sparse.linalg import eigsh
 
 import meshes
 import shellcore as sc
 from shellcore.subdivision.supports import Slopes, across_border
-from shellcore.system import System
 
 PLATE = sc.Material(stretch=1e4, poisson=0.3, bend=1.0, bend_poisson=0.3, areal_density=1.0, thickness=0.01)
 SMALL = 1e-3  # m/s²: deflections stay linear
@@ -133,16 +130,33 @@ def test_scordelis_lo_roof() -> None:
     assert errors[0] / errors[1] > 3.0
 
 
-def test_frequencies_of_a_supported_plate() -> None:
-    # With the mass of the basis functions themselves; lumped mass, which the simulation uses, lowers the first by 2%.
+@pytest.mark.parametrize(
+    ("edge", "exact"),
+    [
+        ("supported", np.pi**2 * np.array([2, 5, 5, 8, 10, 10])),
+        ("clamped", [35.985, 73.394, 73.394, 108.22, 131.58, 132.20]),
+        ("free", [13.468, 19.596, 24.270, 34.801, 34.801, 61.093]),
+    ],
+)
+def test_frequencies_of_plates(edge: str, exact: np.ndarray) -> None:
+    # λ = ωa²√(ρh/D) of square plates, ν = 0.3 (Leissa 1973).
     points, faces = meshes.grid(10, 10, 1.0, 1.0, "one")
     shell = sc.Shell(points, faces, PLATE, bending="subdivision")
-    shell.pin(shell.mesh.boundary_vertices, axes=(False, False, True))
-    system = System(sc.Scene([shell]))
-    stiffness = system.bendings[0].energy.hessian(system.targets(0.0, system.start), psd=False).matrix().tocsc()
-    model, free = system.models[0], np.flatnonzero(system.free[:, 2])
-    values = model.points.values @ model.exchanges[2].to_control
-    mass = (values.T @ diags(model.points.areas) @ values).tocsc()[free][:, free]
-    squares = eigsh(stiffness[3 * free + 2][:, 3 * free + 2], 6, mass, sigma=0.0)[0]
-    exact = np.pi**2 * np.array([2, 5, 5, 8, 10, 10])
-    np.testing.assert_allclose(np.sqrt(np.sort(squares)), exact, rtol=2e-3)
+    if edge == "supported":
+        shell.pin(shell.mesh.boundary_vertices)
+    if edge == "clamped":
+        shell.clamp(shell.mesh.boundary_vertices)
+    modes = sc.ModalShell(shell, modes=6)
+    assert modes.free == (edge == "free")
+    np.testing.assert_allclose(2 * np.pi * modes.frequencies, exact, rtol=2e-3)
+
+
+def test_modes_sag_as_a_plate_does() -> None:
+    points, faces = meshes.grid(8, 8, 1.0, 1.0, "one")
+    shell = sc.Shell(points, faces, PLATE, bending="subdivision", damping=sc.Damping(mass=100.0))
+    shell.pin(shell.mesh.boundary_vertices)
+    modes = sc.ModalShell(shell, modes=24, gravity=(0, 0, -SMALL))
+    for _ in range(200):
+        x = modes.step(0.02)
+    assert -x[40, 2] / SMALL == pytest.approx(cases.PLATE["supported"], rel=0.01)
+    np.testing.assert_allclose(x[shell.mesh.boundary_vertices], points[shell.mesh.boundary_vertices], atol=1e-12)

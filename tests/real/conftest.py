@@ -1,12 +1,13 @@
 """A real Blender with the extension installed, where there is one.
 
 `REAL_BLENDER` names a program with `run ARGUMENTS` and `shot PICTURE SECONDS ARGUMENTS` (the same in a window);
-beside the project `shared/tools/real-blender` is looked for. The zip is the one without wheels: distributions build
-Blender on a Python of their own and keep scipy beside it.
+beside the project `shared/tools/real-blender` is looked for. The zip is the one that is released for Linux, with its
+wheels.
 """
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,21 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOL = Path(os.environ.get("REAL_BLENDER", ROOT.parent / "shared" / "tools" / "real-blender"))
 
 
-@pytest.fixture(scope="module")
-def blender(tmp_path_factory):
-    """Runs Blender, `blender(*arguments)`, with a home of its own; gives the exit code and what it said."""
+@pytest.fixture(scope="session")
+def released(tmp_path_factory):
+    """The zip as `make extension` makes it, from the files as they are now."""
     if not TOOL.is_file():
         pytest.skip("no real Blender here (REAL_BLENDER)")
-    archives = sorted((ROOT / "dist").glob("thin_shell-?.?.?.zip"))
-    if not archives:
-        pytest.skip("no zip: make extension ARGS=--without-wheels")
+    folder = tmp_path_factory.mktemp("zip") / "dist"
+    command = (sys.executable, "-P", str(ROOT / "tools" / "extension.py"), "--only", "linux-x64", "--to", str(folder))
+    built = subprocess.run(command, capture_output=True, text=True)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return next(folder.glob("*-linux_x64.zip"))
+
+
+@pytest.fixture(scope="module")
+def blender(released, tmp_path_factory):
+    """Runs Blender, `blender(*arguments)`, with a home of its own; gives the exit code and what it said."""
     home, folder = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("scene")
 
     def run(*arguments, mode=("run",)):
@@ -36,8 +44,6 @@ def blender(tmp_path_factory):
         return done.returncode, done.stdout + done.stderr
 
     run.folder = folder
-    archive = folder / archives[-1].name
-    archive.write_bytes(archives[-1].read_bytes())
-    code, said = run("-b", "--command", "extension", "install-file", "-r", "user_default", "-e", str(archive))
+    code, said = run("-b", "--command", "extension", "install-file", "-r", "user_default", "-e", str(released))
     assert code == 0 and "Installed" in said and "Error" not in said, said
     return run

@@ -28,6 +28,13 @@ def picture(path):
     return pixels
 
 
+def test_scipy_is_the_extension_s_own(blender):
+    code, said = blender(
+        "-b", "--python-exit-code", "1", "--python-expr", "import scipy; print('from', scipy.__file__)"
+    )
+    assert code == 0 and "/extensions/.local/" in said, said
+
+
 def test_bake_and_render_without_the_extension(blender):
     (blender.folder / "scene.py").write_text(SCENE)
     blend = blender.folder / "scene.blend"

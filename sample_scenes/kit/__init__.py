@@ -1,0 +1,1 @@
+"""What the scenes share: cards and facts, meshes, Blender objects, the studio, pictures."""

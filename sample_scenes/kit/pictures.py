@@ -1,0 +1,72 @@
+"""Frames of a scene rendered and put side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from . import studio
+from .card import Picture
+from .objects import active, shells
+
+GAP = 4
+
+
+def render(picture: Picture, folder: Path, scale: float, samples: int) -> list[Path]:
+    """Render the frames of the strip; those that are there already stay."""
+    studio.engine(samples)
+    scene = bpy.context.scene
+    scene.render.resolution_x, scene.render.resolution_y = (max(16, round(scale * p)) for p in picture.panel)
+    scene.render.resolution_percentage = 100
+    scene.render.image_settings.file_format = "PNG"
+    made = []
+    for frame in picture.frames:
+        path = folder / f"frame_{frame:04d}.png"
+        made.append(path)
+        if path.is_file():
+            continue
+        scene.frame_set(frame)
+        if picture.colour_by:
+            for obj in shells():
+                active(obj)
+                assert bpy.ops.thin_shell.result_attribute(result=picture.colour_by) == {"FINISHED"}
+        scene.render.filepath = str(path.with_suffix(".new.png"))
+        bpy.ops.render.render(write_still=True)
+        path.with_suffix(".new.png").replace(path)
+    return made
+
+
+def pixels(path: Path) -> np.ndarray:
+    """An image file as stored, (height, width, 4), row 0 at the bottom."""
+    image = bpy.data.images.load(str(path))
+    width, height = image.size
+    flat = np.empty(width * height * 4, dtype=np.float32)
+    image.pixels.foreach_get(flat)
+    bpy.data.images.remove(image)
+    return flat.reshape(height, width, 4)
+
+
+def sheet(panels: list[Path], path: Path, columns: int = 6, quality: int = 86) -> None:
+    """A contact sheet as JPEG, row by row."""
+    loaded = [pixels(panel) for panel in panels]
+    height, width = loaded[0].shape[:2]
+    columns = min(columns, len(loaded))
+    rows = -(-len(loaded) // columns)
+    whole = np.ones((rows * (height + GAP) - GAP, columns * (width + GAP) - GAP, 4), dtype=np.float32)
+    for index, panel in enumerate(loaded):
+        top, left = divmod(index, columns)
+        y, x = (rows - 1 - top) * (height + GAP), left * (width + GAP)
+        whole[y : y + height, x : x + width] = panel
+    save(whole, path, quality)
+
+
+def save(image: np.ndarray, path: Path, quality: int) -> None:
+    """Write (height, width, 4) as JPEG."""
+    made = bpy.data.images.new("Sheet", image.shape[1], image.shape[0])
+    made.pixels.foreach_set(np.ascontiguousarray(image, dtype=np.float32).ravel())
+    made.file_format = "JPEG"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made.save(filepath=str(path), quality=quality)
+    bpy.data.images.remove(made)

@@ -1,0 +1,81 @@
+"""Five ponchos on the same figure: high and low shear modulus of bending, then three attempts with Young's moduli
+alone.
+
+See: far left, the high shear modulus keeps the folds on the threads and the corners stand off the shoulders; next to
+it, with a low one the same cloth falls close to the body. The three at the right have the low shear modulus and both,
+the first, or the second Young's modulus raised: stiff everywhere, or in one direction, but never the left picture.
+
+Differs: the figure is made of balls; the cloth collides with it but not with itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .kit import objects as ob
+from .kit import studio
+from .kit.card import CUBIC, Card, Fact, Picture, Size
+from .kit.meshes import Shape, _quads
+
+CARD = Card("Poncho and the shear modulus", CUBIC, "4 (5 in the text)")
+HALF, NECK, LAST, APART = 0.42, 0.085, 30, 1.02
+# Balls of the figure: x, z, radius. The torso's top is at z = 0.2.
+BODY = ((0.0, 0.02, 0.18), (0.15, 0.06, 0.11), (-0.15, 0.06, 0.11), (0.23, -0.06, 0.075), (-0.23, -0.06, 0.075))
+LOOKS = {
+    "high shear": ("red", (1.0, 1.0), 12.0),
+    "low shear": ("blue", (1.0, 1.0), 0.1),
+    "both Young's": ("grey", (12.0, 12.0), 0.1),
+    "first Young's": ("grey", (12.0, 1.0), 0.1),
+    "second Young's": ("grey", (1.0, 12.0), 0.1),
+}
+"""Colour, D along both axes [mN·m], twisting rigidity [mN·m]."""
+
+
+def pattern(around: int, rings: int) -> Shape:
+    """A square with a round hole: rings that go from the one to the other."""
+    angle = np.linspace(0, 2 * np.pi, around, endpoint=False)
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    square = circle / np.abs(circle).max(axis=1)[:, None]
+    share = np.linspace(0, 1, rings + 1)[:, None, None]
+    flat = ((1 - share) * NECK * circle + share * HALF * square).reshape(-1, 2)
+    uv = 0.5 + flat / (2 * HALF)
+    return Shape(np.column_stack([flat, np.zeros(len(flat))]), _quads(rings + 1, around, True), uv, around)
+
+
+def build(size: Size) -> None:
+    ob.frames(LAST)
+    cloth = pattern(*size((24, 7), (40, 11)))
+    for index, (name, (tint, bend, twist)) in enumerate(LOOKS.items()):
+        at = APART * index
+        for number, (x, z, radius) in enumerate(BODY):
+            piece = ob.ball(f"Body {index} {number}", (at + x, 0, z + 0.5), radius, friction=0.5, segments=32)
+            studio.paint(piece, "skin", smooth=False)
+        _head(at)
+        obj = ob.shell(
+            name, cloth, (at, 0, 0.71), damping_mass=4.0, solver="newton", friction=0.5,
+            axes_source="VECTOR", axes_vector=(1, 0, 0), **ob.material(1000.0, bend, 0.3, twist=twist),
+        )  # fmt: skip
+        studio.paint(obj, tint, "cream", stripes=0.0, count=12)
+
+
+def _head(at: float) -> None:
+    for name, height, radius in (("Neck", 0.72, 0.055), ("Head", 0.85, 0.085)):
+        studio.paint(ob.ball(name, (at, 0, height), radius, collides=False, segments=32), "skin", smooth=False)
+
+
+def picture(size: Size) -> Picture:
+    return Picture((1, 9, LAST), view=(0.25, -1.0, 0.35), panel=(900, 260), floor=0.0)
+
+
+def gap(name: str) -> float:
+    """Mean distance of the cloth from the figure at rest [m]."""
+    index = list(LOOKS).index(name)
+    x = ob.positions(ob.bpy.data.objects[name], LAST)
+    balls = [np.linalg.norm(x - (APART * index + bx, 0, bz + 0.5), axis=1) - r for bx, bz, r in BODY]
+    return float(np.min(balls, axis=0).mean())
+
+
+def check(size: Size) -> Fact:
+    gaps = {f"{name} [m]": gap(name) for name in LOOKS}
+    high, low = list(gaps.values())[:2]
+    return Fact("mean distance from the body: a low shear modulus fits closer", low < 0.9 * high, gaps)

@@ -1,0 +1,164 @@
+"""Build, bake, check, save and render scenes.
+
+    python sample_scenes/run.py NAME …          one or more scenes
+    python sample_scenes/run.py all             every scene, each in a process of its own
+    … --full                                    full size; its pictures are the ones kept in docs/gallery/
+    … --still                                   no rendering
+    … --pictures                                render again what is baked already
+
+Needs Blender as a module; `make scene NAME=…` and `make gallery` set that up. What a scene leaves behind is in
+out/scenes/NAME (NAME-full): the .blend file, its caches, frames and `fact.json`. A full scene whose sources have not
+changed since is not made again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from sample_scenes import SCENES  # noqa: E402
+from sample_scenes.kit.card import Fact, Size  # noqa: E402
+
+
+def module(name: str) -> ModuleType:
+    if name not in SCENES:
+        raise SystemExit(f"there is no scene '{name}'; there are: {', '.join(SCENES)}")
+    return importlib.import_module(f"sample_scenes.{name}")
+
+
+def folder_of(name: str, size: Size) -> Path:
+    return ROOT / "out" / "scenes" / (f"{name}-full" if size.full else name)
+
+
+def source_mark(name: str) -> str:
+    """Changes when the scene or what all scenes share changes."""
+    home = ROOT / "sample_scenes"
+    texts = [home / f"{name}.py", *sorted((home / "kit").glob("*.py"))]
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in texts)).hexdigest()
+
+
+def bake(name: str, size: Size, folder: Path) -> Fact:
+    """Build the scene in an empty file, bake it, measure its fact."""
+    from sample_scenes.kit import objects
+
+    made = module(name)
+    folder.mkdir(parents=True, exist_ok=True)
+    objects.empty_scene(str(folder / f"{name}.blend"), 2)
+    made.build(size)
+    getattr(made, "bake", lambda _size: objects.bake())(size)
+    fact: Fact = made.check(size)
+    return fact
+
+
+def make(name: str, size: Size, still: bool) -> bool:
+    """One scene from nothing to its contact sheet; whether its fact holds."""
+    import bpy
+
+    folder, began = folder_of(name, size), time.monotonic()
+    shutil.rmtree(folder, ignore_errors=True)
+    mark = source_mark(name)
+    fact = bake(name, size, folder)
+    bpy.ops.wm.save_mainfile(compress=True)
+    baked = time.monotonic() - began
+    print(f"{name}: {'holds' if fact.holds else 'DOES NOT HOLD'}: {fact} ({baked:.0f} s)", flush=True)
+    record = {"mark": mark, "statement": fact.statement, "holds": bool(fact.holds), "numbers": fact.numbers}
+    record |= {"seconds": {"bake": baked}, "rendered": False}
+    (folder / "fact.json").write_text(json.dumps(record, indent=1))
+    if not still:
+        photograph(name, size)
+    return fact.holds
+
+
+def photograph(name: str, size: Size) -> None:
+    """Light, frame and render the scene that is open, and keep its contact sheet."""
+    import bpy
+
+    from sample_scenes.kit import pictures, studio, table
+
+    folder, began, picture = folder_of(name, size), time.monotonic(), module(name).picture(size)
+    studio.set_up(picture)
+    bpy.ops.wm.save_mainfile(compress=True)
+    for old in folder.glob("frame_*.png"):
+        old.unlink()
+    panels = pictures.render(picture, folder, *((1.0, 9) if size.full else (0.5, 6)))
+    pictures.sheet(panels, sheet_path(name, size))
+    record = json.loads((folder / "fact.json").read_text())
+    record["seconds"]["pictures"], record["rendered"] = time.monotonic() - began, True
+    (folder / "fact.json").write_text(json.dumps(record, indent=1))
+    table.keep(name, record, sheet_path(name, size).parent)
+    table.write(SCENES, sheet_path(name, size).parent)
+
+
+def photograph_again(name: str, size: Size) -> bool:
+    """New pictures of a scene that was baked before."""
+    import bpy
+
+    from sample_scenes.kit import addon
+
+    addon.load()
+    bpy.ops.wm.open_mainfile(filepath=str(folder_of(name, size) / f"{name}.blend"))
+    photograph(name, size)
+    return True
+
+
+def sheet_path(name: str, size: Size) -> Path:
+    return (ROOT / "docs" / "gallery" if size.full else ROOT / "out" / "gallery") / f"{name}.jpg"
+
+
+def finished(name: str, size: Size) -> bool:
+    record = folder_of(name, size) / "fact.json"
+    if not (size.full and record.is_file() and sheet_path(name, size).is_file()):
+        return False
+    kept = json.loads(record.read_text())
+    return bool(kept["mark"] == source_mark(name) and kept["holds"] and kept["rendered"])
+
+
+def gallery(size: Size, still: bool) -> int:
+    """Every scene in a process of its own, so that one that fails leaves the others alone."""
+    failed = []
+    for name in SCENES:
+        if finished(name, size):
+            print(f"-- {name}: is there", flush=True)
+            continue
+        print(f"-- {name}", flush=True)
+        words = [sys.executable, __file__, name, *(["--full"] if size.full else []), *(["--still"] if still else [])]
+        if subprocess.run(words).returncode != 0:
+            failed.append(name)
+    for name in failed:
+        print(f"-- failed: {name}", flush=True)
+    return 1 if failed else 0
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="+")
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--still", action="store_true")
+    parser.add_argument("--pictures", action="store_true")
+    given = parser.parse_args(arguments)
+    size = Size(given.full)
+    if given.names == ["all"]:
+        return gallery(size, given.still)
+    if given.pictures:
+        return 0 if all([photograph_again(name, size) for name in given.names]) else 1
+    return 0 if all([make(name, size, given.still) for name in given.names]) else 1
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Some versions of Blender crash while Python shuts down.
+    os._exit(code)

@@ -1,0 +1,216 @@
+"""What acts on the surface of shells, not on their unknowns: contact, pressure, springs, wind.
+
+A subdivision shell is touched, blown at and pulled where its limit points are, a linear map of its unknowns. Energies
+are written for points of the surface, so they are evaluated there and their derivatives carried back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_matrix, csr_matrix, identity, kron
+
+from ..assembly import Congruence, Hessian
+from ..contact import Contact
+from ..energies.base import Energy
+from ..linalg import Factor
+from ..types import Bools, Floats, Ints, Sparse
+from ..vectors import by_columns
+from .model import SubdivisionModel
+from .supports import FAINT, ToControl, adjacent
+
+
+class SurfaceMap:
+    """Points of all surfaces, z (visible, 3), from unknowns y (n, 3): limit points of subdivision shells, vertices of
+    others. One matrix a coordinate, z = S y."""
+
+    def __init__(
+        self, models: dict[int, SubdivisionModel], visible: int, vertex_count: int, to_control: ToControl | None
+    ) -> None:
+        own = np.ones(visible, dtype=bool)
+        rows, columns, values = [], [], []
+        for model in models.values():
+            part = model.surface.limits.tocoo()
+            mine = model.slots[: model.surface.vertex_count]
+            own[mine] = False
+            rows.append(mine[part.row])
+            columns.append(model.slots[part.col])
+            values.append(part.data)
+        others = np.flatnonzero(own)
+        entries = np.concatenate([*values, np.ones(len(others))])
+        at = np.concatenate([*rows, others]), np.concatenate([*columns, others])
+        limits = coo_matrix((entries, at), shape=(visible, vertex_count)).tocsr()
+        changes = [identity(vertex_count, format="csr")] * 3 if to_control is None else to_control.matrices
+        fixed = [np.zeros(0, dtype=np.int64)] * 3 if to_control is None else to_control.fixed
+        self._read = [csr_matrix(limits @ change) for change in changes]
+        self._carry = [csr_matrix(matrix.T) for matrix in self._read]
+        self.visible, self.vertex_count = visible, vertex_count
+        self._movable = [_movable(models, vertex_count, axis) for axis in range(3)]
+        self._placing: list[Factor | None] = [None] * 3
+        near = [_loose(matrix, columns) for matrix, columns in zip(self._read, fixed, strict=True)]
+        self._near = [csr_matrix(part) for part in near]
+        whole, cut = adjacent(self._read), adjacent(near)
+        self._block = whole, csr_matrix(whole.T), (cut, csr_matrix(cut.T))
+
+    def read(self, y: Floats) -> Floats:
+        """Points of the surface, (visible, 3), by columns."""
+        columns = [matrix @ np.ascontiguousarray(y[:, i]) for i, matrix in enumerate(self._read)]
+        points: Floats = np.stack(columns).T
+        return points
+
+    def carry(self, forces: Floats) -> Floats:
+        """Forces on the unknowns, (n, 3), from forces on the surface, (visible, 3), by columns."""
+        columns = [matrix @ np.ascontiguousarray(forces[:, i]) for i, matrix in enumerate(self._carry)]
+        carried: Floats = np.stack(columns).T
+        return carried
+
+    def placed(self, y: Floats, points: Floats) -> Floats:
+        """The unknowns y moved, as little as possible, so that the surface is at `points` (visible, 3); held slopes
+        stay."""
+        result = by_columns(np.array(y))
+        for i in range(3):
+            off = points[:, i] - self._read[i] @ np.ascontiguousarray(y[:, i])
+            if np.abs(off).max(initial=0.0) <= 1e-14 * np.abs(points).max(initial=1.0):
+                continue
+            columns = self._movable[i]
+            part = self._read[i][:, columns]
+            factor = self._placing[i]
+            if factor is None:
+                factor = self._placing[i] = Factor(csr_matrix(part @ part.T))
+            result[columns, i] += part.T @ factor.solve(off)
+        return result
+
+    def hessian(self, on_surface: Hessian) -> Hessian:
+        """SᵀHS of a second derivative over the surface."""
+        blocks: list[Any] = list(on_surface.blocks)
+        if on_surface.scalar is not None:
+            blocks.append(kron(on_surface.scalar, identity(3), format="csr"))
+        return Hessian(self.vertex_count, blocks=[Congruence(block, *self._block) for block in blocks])
+
+    def stiffness(self, on_surface: Sparse) -> Sparse:
+        """The same of a (visible, visible) matrix that serves every coordinate, averaged over them."""
+        return sum(near.T @ on_surface @ near for near in self._near) / 3.0
+
+
+def _movable(models: dict[int, SubdivisionModel], vertex_count: int, axis: int) -> Ints:
+    """Unknowns that are positions in this coordinate, not slopes."""
+    position = np.ones(vertex_count, dtype=bool)
+    for model in models.values():
+        position[model.slots[model.exchanges[axis].slots]] = False
+    return np.flatnonzero(position)
+
+
+def _loose(matrix: Sparse, fixed: Ints) -> Sparse:
+    """Without the columns of fixed unknowns and what is too faint for a matrix to be factored."""
+    part = matrix.tocoo()
+    loose = np.ones(matrix.shape[1], dtype=bool)
+    loose[fixed] = False
+    kept = loose[part.col] & (np.abs(part.data) > FAINT)
+    return coo_matrix((part.data[kept], (part.row[kept], part.col[kept])), shape=matrix.shape)
+
+
+class Carried(Energy):
+    """An energy of points of the surface as one of the unknowns."""
+
+    def __init__(self, energy: Energy, surface: SurfaceMap) -> None:
+        self.energy = energy
+        self._surface = surface
+
+    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+        value, gradient = self.energy.value_and_gradient(self._surface.read(x))
+        return value, self._surface.carry(gradient)
+
+    def hessian(self, x: Floats, psd: bool = True) -> Hessian:
+        return self._surface.hessian(self.energy.hessian(self._surface.read(x), psd))
+
+    def round_off(self, x: Floats) -> float:
+        return self.energy.round_off(self._surface.read(x))
+
+    def stiffness(self) -> Sparse | None:
+        part = self.energy.stiffness()
+        return None if part is None else self._surface.stiffness(part)
+
+
+def acting(energy: Energy) -> Energy:
+    """What an energy is, wherever it acts."""
+    return energy.energy if isinstance(energy, Carried) else energy
+
+
+class LimitContact(Carried):
+    """Contact of the triangles between limit points: the same questions as of `Contact`, asked by the unknowns."""
+
+    def __init__(self, contact: Contact, surface: SurfaceMap) -> None:
+        super().__init__(contact, surface)
+        self._contact = contact
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_contact":
+            raise AttributeError(name)
+        return getattr(self._contact, name)
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """Counts of a frame."""
+        return self._contact.report
+
+    @report.setter
+    def report(self, counts: dict[str, Any]) -> None:
+        self._contact.report = counts
+
+    def check_start(self, x: Floats, t: float) -> None:
+        """As `Contact`."""
+        self._contact.check_start(self._surface.read(x), t)
+
+    def end_frame(self, x: Floats, t: float) -> None:
+        """As `Contact`."""
+        self._contact.end_frame(self._surface.read(x), t)
+
+    def begin_step(self, t: float, h: float, x: Floats, v: Floats, targets: Floats, gravity: Floats) -> None:
+        """As `Contact`."""
+        read = self._surface.read
+        self._contact.begin_step(t, h, read(x), read(v), read(targets), gravity)
+
+    def predict(self, guess: Floats) -> Floats:
+        """As `Contact`."""
+        return self._surface.placed(guess, self._contact.predict(self._surface.read(guess)))
+
+    def follow(self, x: Floats, tolerance: float) -> tuple[Floats, bool, bool]:
+        """As `Contact`: unknowns whose surface is where the shadow is."""
+        points, arrived, settled = self._contact.follow(self._surface.read(x), tolerance)
+        return self._surface.placed(x, points), arrived, settled
+
+    def first_step(self, x: Floats, direction: Floats, slope: float) -> float:
+        """As `Contact`."""
+        read = self._surface.read
+        return self._contact.first_step(read(x), read(direction), slope)
+
+    def presses(self, x: Floats) -> bool:
+        """As `Contact`."""
+        return self._contact.presses(self._surface.read(x))
+
+    def stiffness_at(self, x: Floats) -> Sparse:
+        """As `Contact`."""
+        return self._surface.stiffness(self._contact.stiffness_at(self._surface.read(x)))
+
+    def stiffness(self) -> Sparse | None:
+        """Nothing constant."""
+        return None
+
+    def forces(self, x: Floats) -> Floats:
+        """On limit points [N], (visible, 3)."""
+        return self._contact.forces(self._surface.read(x))
+
+    def summary(self, x: Floats) -> dict[str, Any]:
+        """As `Contact`."""
+        return self._contact.summary(self._surface.read(x))
+
+
+def pinned(shells: Any, offsets: Ints, visible: int) -> Bools:
+    """Components of points that pins hold exactly, (visible, 3)."""
+    held = np.zeros((visible, 3), dtype=bool)
+    for shell, at in zip(shells, offsets, strict=False):
+        for pin in shell.pins:
+            if pin.stiffness is None:
+                held[np.ix_(pin.vertices + at, np.flatnonzero(pin.axes))] = True
+    return held

@@ -1,0 +1,186 @@
+"""A bowl that falls and shatters, baked by the real core, played and rendered by a Blender without the add-on."""
+
+import json
+import subprocess
+import sys
+
+import bmesh
+import bpy
+import numpy as np
+import pytest
+from blender_scenes import bake, cache_folder
+from thin_shell.addon.cache import cracks, pc2, playback
+
+RADIUS = 0.1
+
+# Runs in a Blender that never heard of Thin Shell: what the bake shows there.
+PLAYER = """
+import json, sys
+import bpy, numpy as np
+blend, pictures, frames = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+bpy.ops.wm.open_mainfile(filepath=blend)
+scene = bpy.context.scene
+seen = {"add-on": hasattr(bpy.types.Object, "thin_shell"), "vertices": {}, "faces": {}, "apart": {}}
+bowl, reference = bpy.data.objects["Bowl"], bpy.data.objects["Reference"]
+for frame in frames:
+    scene.frame_set(frame)
+    mesh = bowl.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    x = np.array([v.co for v in mesh.vertices])
+    uv = np.array([c.vector for c in mesh.uv_layers["Planar"].uv])
+    seen["vertices"][frame] = len(x)
+    seen["faces"][frame] = sorted(
+        [p.material_index, *np.round(uv[list(p.loop_indices)].ravel(), 5).tolist()] for p in mesh.polygons
+    )
+seen["materials"] = [m.name for m in bowl.data.materials]
+for hidden, name in ((reference, "bowl"), (bowl, "reference")):
+    reference.hide_render = bowl.hide_render = False
+    hidden.hide_render = True
+    scene.frame_set(frames[0])
+    scene.render.filepath = f"{pictures}/{name}.png"
+    bpy.ops.render.render(write_still=True)
+with open(f"{pictures}/seen.json", "w") as file:
+    json.dump(seen, file)
+import os
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+def make_bowl(subdivisions):
+    """Half a ball of unstructured triangles, tilted, with UVs, two materials and smooth shading, over a floor."""
+    edited = bmesh.new()
+    bmesh.ops.create_icosphere(edited, subdivisions=subdivisions, radius=RADIUS)
+    edited.faces.ensure_lookup_table()
+    bmesh.ops.delete(edited, geom=[f for f in edited.faces if f.calc_center_median().z > 0.0], context="FACES")
+    random = np.random.default_rng(4)
+    for vert in edited.verts:
+        if not vert.is_boundary:
+            vert.co.x += random.normal() * 0.2 * RADIUS / 2**subdivisions
+            vert.co *= RADIUS / vert.co.length
+        vert.co.y, vert.co.z = 0.94 * vert.co.y - 0.34 * vert.co.z, 0.34 * vert.co.y + 0.94 * vert.co.z
+    mesh = bpy.data.meshes.new("Bowl")
+    edited.to_mesh(mesh)
+    edited.free()
+    mesh.polygons.foreach_set("use_smooth", np.ones(len(mesh.polygons), dtype=bool))
+    corners = np.array([loop.vertex_index for loop in mesh.loops])
+    x = np.array([v.co for v in mesh.vertices])[corners]
+    mesh.uv_layers.new(name="Planar").uv.foreach_set("vector", (x[:, :2] / RADIUS).astype(np.float32).ravel())
+    for name, colour in (("Blue", (0.1, 0.3, 0.6, 1)), ("White", (0.9, 0.9, 0.85, 1))):
+        material = bpy.data.materials.new(name)
+        material.diffuse_color = colour
+        mesh.materials.append(material)
+    mesh.polygons.foreach_set("material_index", (np.arange(len(mesh.polygons)) % 3 == 0).astype(np.int32))
+    obj = bpy.data.objects.new("Bowl", mesh)
+    obj.location = (0, 0, RADIUS + 0.04)
+    bpy.context.collection.objects.link(obj)
+    bpy.context.view_layer.objects.active = obj
+    assert bpy.ops.thin_shell.toggle() == {"FINISHED"}
+    floor_mesh = bpy.data.meshes.new("Floor")
+    floor_mesh.from_pydata([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)], [], [(0, 1, 2, 3)])
+    floor = bpy.data.objects.new("Floor", floor_mesh)
+    bpy.context.collection.objects.link(floor)
+    floor.modifiers.new("Collision", "COLLISION")
+    floor.thin_shell.collider_shape = "PLANE"
+    return obj
+
+
+def drop(obj, last, threshold):
+    """A hard fall in slow motion: thin stoneware that breaks at a bend of `threshold` [1/m]."""
+    scene, settings = bpy.context.scene, obj.thin_shell
+    scene.render.fps, scene.gravity = 240, (0, 0, -100)
+    settings.material_source, settings.young, settings.solid_poisson = "SOLID", 7000.0, 0.2
+    settings.thickness, settings.density = 0.5, 2400.0
+    settings.use_fracture, settings.fracture_along, settings.fracture_across = True, threshold, threshold
+    settings.frame_end, settings.substeps, settings.tolerance = last, 2, 5e-4
+
+
+def stage():
+    """A camera and a light, Cycles on the CPU."""
+    scene = bpy.context.scene
+    scene.render.engine = "CYCLES"
+    scene.cycles.samples, scene.cycles.use_denoising = 8, False
+    scene.render.resolution_x = scene.render.resolution_y = 128
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    camera.location, camera.rotation_euler = (0.0, -0.4, 0.35), (0.9, 0, 0)
+    light = bpy.data.objects.new("Light", bpy.data.lights.new("Light", "SUN"))
+    light.data.energy, light.rotation_euler = 3.0, (0.6, 0.4, 0)
+    for each in (camera, light):
+        scene.collection.objects.link(each)
+    scene.camera = camera
+
+
+def reference_of(bowl):
+    """The same bowl, never cut, moving as the baked one does before it breaks."""
+    whole = bowl.thin_shell.whole_mesh.copy()
+    obj = bpy.data.objects.new("Reference", whole)
+    obj.location = bowl.location
+    bpy.context.collection.objects.link(obj)
+    path = cache_folder() / "reference.pc2"
+    with pc2.Reader(cache_folder() / "Bowl.pc2") as reader:
+        writer = pc2.Writer(path, len(whole.vertices), 1)
+        for index in range(reader.header.samples):
+            writer.append(reader.sample(index)[: len(whole.vertices)])
+        writer.publish()
+    playback.play_points(obj, path, 1)
+
+
+def pixels(path):
+    image = bpy.data.images.load(str(path))
+    values = np.empty(len(image.pixels), dtype=np.float32)
+    image.pixels.foreach_get(values)
+    return values.reshape(-1, 4)[:, :3]
+
+
+def shatters(blend, subdivisions, last, threshold):
+    """Bake, play elsewhere, compare; the baked object."""
+    obj = make_bowl(subdivisions)
+    drop(obj, last, threshold)
+    whole = obj.data
+    bake()
+    stage()
+    reference_of(obj)
+    frames = np.empty(len(obj.data.vertices), dtype=np.float32)
+    obj.data.attributes[cracks.CRACK_FRAME].data.foreach_get("value", frames)
+    first = int(frames.min())
+    assert 2 < first <= last and len(obj.data.vertices) > 1.1 * len(whole.vertices)
+    bpy.ops.wm.save_mainfile()
+    script = blend.parent / "player.py"
+    script.write_text(PLAYER)
+    arguments = (str(script), str(blend), str(blend.parent), json.dumps([first - 1, last]))
+    done = subprocess.run((sys.executable, *arguments), capture_output=True, text=True)
+    assert (blend.parent / "seen.json").is_file(), done.stdout + done.stderr
+    seen = json.loads((blend.parent / "seen.json").read_text())
+    assert not seen["add-on"]
+    before, after = str(first - 1), str(last)
+    assert seen["vertices"][before] == len(whole.vertices) < seen["vertices"][after]
+    uv = np.array([c.vector for c in whole.uv_layers["Planar"].uv])
+    faces = sorted([p.material_index, *np.round(uv[list(p.loop_indices)].ravel(), 5).tolist()] for p in whole.polygons)
+    for frame in (before, after):
+        found = np.array(seen["faces"][frame])
+        # Welding may start a face at another of its corners: sort each one's corners.
+        assert np.array_equal(by_corner(found), by_corner(np.array(faces)))
+    assert seen["materials"] == ["Blue", "White"]
+    bowl, unsplit = pixels(blend.parent / "bowl.png"), pixels(blend.parent / "reference.png")
+    assert unsplit.std() > 0.02, "the picture shows nothing"
+    assert np.abs(bowl - unsplit).mean() < 1 / 255
+    return obj
+
+
+def by_corner(faces):
+    """Rows of material and corner coordinates, corners in order, rows in order."""
+    corners = faces[:, 1:].reshape(len(faces), -1, 2)
+    order = np.lexsort((corners[..., 1], corners[..., 0]), axis=1)
+    rows = np.column_stack([faces[:, 0], np.take_along_axis(corners, order[..., None], 1).reshape(len(faces), -1)])
+    return rows[np.lexsort(rows.T[::-1])]
+
+
+def test_shattering_bowl(blend):
+    obj = shatters(blend, 3, 13, 0.5)
+    assert bpy.ops.thin_shell.delete_bake() == {"FINISHED"}
+    assert len(obj.data.polygons) == 160 and obj.data.name == "Bowl"
+
+
+@pytest.mark.long
+def test_shattering_bowl_of_ten_thousand_triangles(blend):
+    obj = shatters(blend, 6, 13, 1.5)
+    assert len(obj.data.polygons) == 10240
