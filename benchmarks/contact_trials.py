@@ -9,11 +9,11 @@ import json
 import sys
 import time
 
-import numpy as np
-from common import OUT
-
 import contact_scenes as scenes
+import numpy as np
+
 import shellcore as sc
+from common import OUT
 from shellcore.contact.intersections import scene_intersections
 
 TRIALS = {

@@ -79,7 +79,7 @@ class StepPotential:
         self._hessian_parts = hessian_parts
         self._factor = factor
         self._held = None if self.free.all() else ~self.free
-        self._stiffened: Floats = np.zeros(len(centre))
+        self._stiffened: Floats = np.zeros(1)
 
     # A trial step too far may overflow: the solvers see that the value is not finite and step back.
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")

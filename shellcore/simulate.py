@@ -296,8 +296,8 @@ class _Run:
     ) -> Generator[Progress, None, Solution]:
         """A solution whose energy can be had: no more than was `available` [J] at the start of the step.
 
-        A guess that contact pushed may lie beyond a barrier (a bowl inside out): then once more from the start, downhill
-        all the way. Stiff shells turn small errors into energy: what is left over must not add any.
+        A guess that contact pushed may lie beyond a barrier (a bowl inside out): then once more from the start,
+        downhill all the way. Stiff shells turn small errors into energy: what is left over must not add any.
         """
         value, gradient = potential.value_and_gradient(solution.x)
         stiff = "newton_cg" if method == "newton" else method

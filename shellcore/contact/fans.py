@@ -48,7 +48,8 @@ def inner_vertices(faces: Ints, face_edges: Ints, count: int) -> Bools:
     graph = coo_matrix((np.ones(len(r)), (r, c)), shape=(3 * m, 3 * m))
     label = connected_components(graph, directed=False)[1]
     pieces = np.unique(np.column_stack([faces.ravel(), label]), axis=0)[:, 0]
-    return closed & (np.bincount(pieces, minlength=count) == 1)
+    inner: Bools = closed & (np.bincount(pieces, minlength=count) == 1)
+    return inner
 
 
 def unfolded(faces: Ints, inner: Bools, x: Floats, move: Floats | None, margin: float) -> Bools:
@@ -71,9 +72,9 @@ def unfolded(faces: Ints, inner: Bools, x: Floats, move: Floats | None, margin: 
     slack = 2.0 * off * longest + off * off
     axis = np.zeros((3, len(inner)))
     flat = faces.ravel()
-    mean = sum(normals)
     for k in range(3):
-        axis[k] = np.bincount(flat, weights=np.repeat(mean[k], 3), minlength=len(inner))[: len(inner)]
+        mean = np.sum([normal[k] for normal in normals], axis=0)
+        axis[k] = np.bincount(flat, weights=np.repeat(mean, 3), minlength=len(inner))[: len(inner)]
     axis /= np.maximum(np.sqrt(dot(axis, axis)), 1e-300)
     folded = np.zeros(len(faces), dtype=bool)
     bad = np.zeros(len(inner), dtype=bool)
