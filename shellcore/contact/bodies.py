@@ -20,7 +20,7 @@ from .fans import inner_vertices
 # Part of half a sheet's thickness that no collider can press into; the rest is where its force grows.
 CORE = 0.55
 # Least contact distance as a share of the mean edge: a solver cannot see layers far below its tolerance.
-THINNEST = 0.02
+THINNEST = 0.01
 
 
 class Surface:
