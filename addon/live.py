@@ -22,6 +22,7 @@ from .cache.files import CacheError, replace
 from .cache.paths import make_folder
 from .errors import UserError
 from .operators.bake import leave_edit_mode
+from .realtime.properties import is_modal
 
 current: "Live | None" = None
 """What plays live; never saved with a file."""
@@ -168,6 +169,9 @@ class THIN_SHELL_OT_live(bpy.types.Operator):
         obj = context.object
         if obj is None or obj.type != "MESH" or not obj.thin_shell.enabled:
             self.report({"ERROR"}, "select a thin shell first")
+            return {"CANCELLED"}
+        if is_modal(obj):
+            self.report({"ERROR"}, f"{obj.name} moves in real time: use the Real Time button, or set Motion to Full")
             return {"CANCELLED"}
         leave_edit_mode(context)
         group = next(group for group in groups.together(groups.shells(context.scene)) if obj in group)

@@ -16,6 +16,8 @@ from .bridge.units import gravity, metres_per_unit, to_world
 from .cache import playback
 from .cache.files import CacheError
 from .errors import UserError
+from .realtime.handles import faults as handle_faults
+from .realtime.properties import is_modal
 
 
 @dataclass
@@ -99,6 +101,10 @@ def _object(obj: Any, depsgraph: Any, scale: float) -> list[Issue]:
                     name,
                 )
             )
+    if is_modal(obj):
+        found += [Issue("ERROR", text, name) for text in handle_faults(obj)]
+        if settings.use_collision and collider_objects(bpy.context.scene, [obj]):
+            found.append(Issue("WARNING", f"{name} moves in real time, where colliders have no effect", name))
     if settings.cache_target == "SHAPE_KEYS":
         try:
             playback.check_shape_keys(obj)

@@ -139,4 +139,5 @@ def _between(pair: tuple[float, float], cosine_2: Floats) -> Floats:
 
 
 def _share(value: Floats, limit: Floats) -> Floats:
-    return np.divide(value, limit, out=np.where(value > 0.0, np.inf, 0.0), where=limit > 0.0)
+    share: Floats = np.divide(value, limit, out=np.where(value > 0.0, np.inf, 0.0), where=limit > 0.0)
+    return share

@@ -10,12 +10,14 @@ from ..bridge.build import Simulation
 from ..bridge.mesh import whole_mesh
 from ..bridge.units import frames_per_second, gravity, metres_per_unit
 from ..properties import physics_names
+from ..realtime.properties import summary
 
 
 def of_settings(obj: Any, scene: Any) -> str:
     """Settings that change the result, the scene's units and gravity, and the size of the mesh."""
     settings = obj.thin_shell
     values: dict[str, Any] = {name: _plain(getattr(settings, name)) for name in physics_names()}
+    values["realtime"] = summary(obj)
     values["frame_start"] = settings.frame_start
     values["scene"] = [frames_per_second(scene), metres_per_unit(scene), *(float(g) for g in gravity(scene))]
     mesh = whole_mesh(obj)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..errors import UserError
+from ..realtime.properties import is_modal
 
 # Shells that touch each other share one solve, so these must agree; the rest is each shell's own.
 SHARED = (
@@ -34,6 +35,8 @@ def together(objects: list[Any]) -> list[list[Any]]:
     """Groups that are simulated together: those whose solver settings and frames agree."""
     groups: dict[tuple[Any, ...], list[Any]] = {}
     for obj in objects:
-        key = tuple(str(getattr(obj.thin_shell, name)) for name in SHARED)
+        # In real time nothing touches: every shell goes alone.
+        alone = obj.name if is_modal(obj) else ""
+        key = (alone, *(str(getattr(obj.thin_shell, name)) for name in SHARED))
         groups.setdefault(key, []).append(obj)
     return list(groups.values())

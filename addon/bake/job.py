@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -23,6 +24,9 @@ from ..cache.paths import make_folder
 from ..cache.splits import Splits
 from ..errors import UserError
 from ..properties.cache import RESULTS
+from ..realtime.motion import Motion, modal_simulation
+from ..realtime.properties import is_modal
+from ..realtime.steps import progress as modal_steps
 from . import fingerprint
 from .frames import first_share, shares, show, solver_options, state_from_cache
 from .location import paths_of, write_paths
@@ -78,6 +82,11 @@ class Job:
             raise UserError("this Blender was built without Alembic: bake to a point cache or shape keys")
         for obj in objects:
             playback.marker(obj)
+        if is_modal(objects[0]) and order.mode != "new":
+            if order.mode == "continue":
+                raise UserError(f"{objects[0].name}: a bake in real time has no frame to continue from: press Bake")
+            # It is over in seconds, and the same from the start.
+            self.order = order = replace(order, mode="new")
         yield Report("Reading the scene", start, start, order.last)
         with inputs_visible(self._objects()):
             yield from self._simulate(scene.name, start)
@@ -109,8 +118,9 @@ class Job:
         bpy.data.scenes[scene_name].frame_set(start)
         objects = self._objects()
         scene = bpy.data.scenes[scene_name]
+        modal = is_modal(objects[0])
         with self._heard():
-            simulation = build(scene, objects)
+            simulation = modal_simulation(scene, objects[0]) if modal else build(scene, objects)
         fps = frames_per_second(scene)
         store = self._store(scene, objects, simulation, start, fps)
         options = solver_options(objects[0])
@@ -120,10 +130,13 @@ class Job:
             if frame > start:
                 show(scene_name, frame, simulation, start, fps)
             yield Report("Preparing the solver", frame, start, order.last)
+            count = order.last - frame
             with self._heard():
-                steps = sc.progress(
-                    simulation.scene, frames=order.last - frame, fps=fps, resume=solver_state, **options
-                )
+                if modal:
+                    motion = Motion(bpy.data.scenes[scene_name], self._objects()[0], simulation)
+                    steps: Any = modal_steps(motion, count, fps)
+                else:
+                    steps = sc.progress(simulation.scene, frames=count, fps=fps, resume=solver_state, **options)
             yield from self._frames(steps, store, simulation, scene_name, start, frame, fps)
         finally:
             self._keep(store)

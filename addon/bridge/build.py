@@ -55,16 +55,17 @@ class Simulation:
         self.sampler.capture(time, bpy.context.evaluated_depsgraph_get())
 
 
-def build(scene: Any, objects: list[Any], breaking: bool = True) -> Simulation:
+def build(scene: Any, objects: list[Any], breaking: bool = True, still_pins: bool = False) -> Simulation:
     """The simulation of the objects, with the scene standing at the first frame and inputs visible.
 
-    `breaking`: False leaves fracture out, for what cannot show another mesh.
+    `breaking`: False leaves fracture out, for what cannot show another mesh. `still_pins`: pins hold where they are,
+    whatever the mesh does later.
     """
     depsgraph = bpy.context.evaluated_depsgraph_get()
     sampler, scale, fps = Sampler(), metres_per_unit(scene), frames_per_second(scene)
     links, attachments = [], []
     for obj in objects:
-        link = _link(obj, depsgraph, sampler, scale, fps, breaking)
+        link = _link(obj, depsgraph, sampler, scale, fps, breaking, still_pins)
         links.append(link)
         attachments += _seams(obj, link, fps)
     shells = [link.shell for link in links]
@@ -84,7 +85,9 @@ def build(scene: Any, objects: list[Any], breaking: bool = True) -> Simulation:
     return Simulation(made, links, sampler)
 
 
-def _link(obj: Any, depsgraph: Any, sampler: Sampler, scale: float, fps: float, breaking: bool) -> Link:
+def _link(
+    obj: Any, depsgraph: Any, sampler: Sampler, scale: float, fps: float, breaking: bool, still_pins: bool
+) -> Link:
     name, settings = obj.name, obj.thin_shell
     found = evaluated(name, depsgraph)
     mesh = found.data
@@ -121,7 +124,7 @@ def _link(obj: Any, depsgraph: Any, sampler: Sampler, scale: float, fps: float, 
             seams(obj, mesh, shell, fps)
     except sc.ShellError as error:
         raise located(error, name, arrays) from None
-    _pin(obj, mesh, shell, sampler, depsgraph, scale)
+    _pin(obj, mesh, shell, sampler, depsgraph, scale, still_pins)
     return Link(name, compat.session_uid(obj), shell, arrays, matrix, scale)
 
 
@@ -164,7 +167,7 @@ def _rest_positions(obj: Any, depsgraph: Any, start: Any, matrix: Any, scale: fl
     return rest
 
 
-def _pin(obj: Any, mesh: Any, shell: sc.Shell, sampler: Sampler, depsgraph: Any, scale: float) -> None:
+def _pin(obj: Any, mesh: Any, shell: sc.Shell, sampler: Sampler, depsgraph: Any, scale: float, still: bool) -> None:
     settings, name = obj.thin_shell, obj.name
     if not settings.pin_group:
         return
@@ -175,19 +178,22 @@ def _pin(obj: Any, mesh: Any, shell: sc.Shell, sampler: Sampler, depsgraph: Any,
             object=name,
         )
 
-    def targets(chosen: Any) -> Track:
+    def targets(chosen: Any) -> Any:
+        if still:
+            return None
+
         def sample(graph: Any) -> Any:
             now = evaluated(name, graph)
             return to_world(meshes.vertex_positions(now.data)[chosen], matrix_of(now), scale)
 
-        return sampler.track(sample, depsgraph)
+        return sampler.track(sample, depsgraph).at
 
     exact = np.flatnonzero(weights >= EXACT)
     if len(exact):
-        shell.pin(exact, targets=targets(exact).at)
+        shell.pin(exact, targets=targets(exact))
     soft = np.flatnonzero((weights > 0) & (weights < EXACT))
     if len(soft) and settings.pin_stiffness > 0:
-        shell.pin(soft, targets=targets(soft).at, stiffness=settings.pin_stiffness * weights[soft])
+        shell.pin(soft, targets=targets(soft), stiffness=settings.pin_stiffness * weights[soft])
 
 
 def _seams(obj: Any, link: Link, fps: float) -> list[sc.Attach]:

@@ -120,6 +120,7 @@ def inputs_visible(objects: Sequence[Any]) -> Iterator[None]:
     for obj in objects:
         if is_cracked(obj):
             cracked.append(obj.name)
+            obj.thin_shell.whole_mesh = own_whole_mesh(obj)
             obj.thin_shell.split_mesh = obj.data
             obj.data = obj.thin_shell.whole_mesh
         put(obj, None, "hide_viewport", False)
@@ -152,8 +153,8 @@ MODIFIER = "Thin Shell"
 ALEMBIC_MODIFIER = "Thin Shell Alembic"
 RESULTS_MODIFIER = "Thin Shell Results"
 WELD_MODIFIER = "Thin Shell Weld"
-CRACKED_MARK = "thin_shell_cracked"
-"""Custom property of a mesh that a bake cut: a hash of what it held then."""
+CRACKED_MARK, CRACKED_NAME = "thin_shell_cracked", "thin_shell_cracked_name"
+"""Custom properties of a mesh that a bake cut: a hash of what it held then, and its name, which no copy shares."""
 # Modifiers that carry a mesh along with something else: pins follow them, so they act before the shell.
 CARRIERS = {"ARMATURE", "HOOK", "LATTICE", "MESH_DEFORM", "SURFACE_DEFORM", "CURVE"}
 
@@ -161,6 +162,14 @@ CARRIERS = {"ARMATURE", "HOOK", "LATTICE", "MESH_DEFORM", "SURFACE_DEFORM", "CUR
 def is_cracked(obj: Any) -> bool:
     """Whether the object shows a mesh that a bake cut, and has its own to go back to."""
     return obj.thin_shell.whole_mesh is not None and CRACKED_MARK in obj.data
+
+
+def own_whole_mesh(obj: Any) -> Any:
+    """The mesh a cracked object goes back to. A duplicate has a copy of the cut mesh and gets one of the whole one."""
+    whole = obj.thin_shell.whole_mesh
+    every: Any = bpy.data.objects
+    held = any(o != obj and o.type == "MESH" and o.thin_shell.whole_mesh == whole for o in every)
+    return whole.copy() if held and obj.data.get(CRACKED_NAME) != obj.data.name else whole
 
 
 def whole_mesh(obj: Any) -> Any:

@@ -16,11 +16,14 @@ import numpy as np
 from ..bridge.mesh import (
     ALEMBIC_MODIFIER,
     CRACKED_MARK,
+    CRACKED_NAME,
     MODIFIER,
     RESULTS_MODIFIER,
     WELD_MODIFIER,
     MeshArrays,
     is_cracked,
+    own_whole_mesh,
+    vertex_positions,
 )
 from .split_mesh import split_copy
 from .splits import Splits
@@ -30,8 +33,9 @@ CRACK_FRAME = "thin_shell_crack_frame"
 PIECE = "thin_shell_piece"
 NEVER = 1e6
 """Crack frame of vertices that never break: later than any frame."""
-# Copies sit on each other to the last bit until they part; this only has to be more than nothing.
-WELD_DISTANCE = 1e-6
+# Copies sit on each other to the last bit until they part, so any distance welds them. This share of the mesh's size
+# (in its own units, whatever the object's scale) is too small for an open crack to be taken for a closed one.
+WELD_SHARE = 1e-7
 
 
 def put_on(obj: Any, arrays: MeshArrays, splits: Splits, start: int) -> None:
@@ -46,7 +50,7 @@ def put_on(obj: Any, arrays: MeshArrays, splits: Splits, start: int) -> None:
     _attributes(made, splits, start)
     group = obj.vertex_groups.get(GROUP) or obj.vertex_groups.new(name=GROUP)
     group.add(np.flatnonzero(splits.on_cracks).tolist(), 1.0, "REPLACE")
-    made[CRACKED_MARK] = content(made)
+    made[CRACKED_MARK], made[CRACKED_NAME] = content(made), made.name
     weld(obj)
 
 
@@ -61,7 +65,7 @@ def weld(obj: Any) -> None:
         modifier = obj.modifiers.new(WELD_MODIFIER, "WELD")
         modifier.name = WELD_MODIFIER
     modifier.mode = "ALL"
-    modifier.merge_threshold = WELD_DISTANCE
+    modifier.merge_threshold = WELD_SHARE * float(np.ptp(vertex_positions(obj.data), axis=0).max())
     modifier.vertex_group = GROUP
     modifier.show_expanded = False
     # Results are read by number of vertex, which welding changes.
@@ -82,7 +86,8 @@ def welded(obj: Any) -> Iterator[None]:
 
 def forget(obj: Any) -> None:
     """Make a mesh taken from a bake the artist's own: without what only the playing of it needed."""
-    obj.data.pop(CRACKED_MARK, None)
+    for name in (CRACKED_MARK, CRACKED_NAME):
+        obj.data.pop(name, None)
     group = obj.vertex_groups.get(GROUP)
     if group is not None:
         obj.vertex_groups.remove(group)
@@ -91,16 +96,14 @@ def forget(obj: Any) -> None:
 def take_off(obj: Any) -> str:
     """Give the object its own mesh back; a note where the cracked one was edited and is kept."""
     settings = obj.thin_shell
-    whole, made, cracked = settings.whole_mesh, obj.data, is_cracked(obj)
+    made, cracked = obj.data, is_cracked(obj)
+    whole = own_whole_mesh(obj) if cracked else None
     modifier = obj.modifiers.get(WELD_MODIFIER)
     if modifier is not None:
         obj.modifiers.remove(modifier)
     settings.whole_mesh = settings.split_mesh = None
     if not cracked:
         return ""
-    every: Any = bpy.data.objects
-    if any(other != obj and other.thin_shell.whole_mesh == whole for other in every if other.type == "MESH"):
-        whole = whole.copy()  # a duplicate still comes back to it
     _keep_materials(made, whole)
     obj.data = whole
     if made.users == 0 and made.get(CRACKED_MARK) == content(made):

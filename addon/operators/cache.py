@@ -10,6 +10,7 @@ from ..bake.store import remove
 from ..cache import cracks, playback
 from ..cache.files import CacheError
 from ..errors import UserError
+from .bake import leave_edit_mode
 
 
 def delete_bake(obj: Any) -> str:
@@ -50,6 +51,7 @@ class THIN_SHELL_OT_delete_bake(bpy.types.Operator):
         return session.current is None
 
     def execute(self, context: Any) -> set[str]:
+        leave_edit_mode(context)
         chosen = groups.shells(context.scene) if self.everything else [context.object]
         chosen = [obj for obj in chosen if obj is not None and obj.type == "MESH"]
         if not chosen:

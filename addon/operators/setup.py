@@ -36,6 +36,7 @@ class THIN_SHELL_OT_toggle(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         obj = context.object
+        leave_edit_mode(context)
         try:
             if obj.library is not None:
                 raise UserError(f"{obj.name} is linked from {obj.library.name}: make a library override first")

@@ -10,6 +10,8 @@ from ..bake.status import status
 from ..bridge.mesh import RESULTS_MODIFIER
 from ..operators import check
 from ..properties.cache import RESULTS
+from ..realtime.panels import draw_message, draw_switch
+from ..realtime.properties import is_modal
 from .base import SubPanel, column, wrapped
 
 ICONS = {
@@ -46,6 +48,9 @@ def draw_bake(layout: Any, context: Any) -> None:
     if live.current is not None:
         row.operator("thin_shell.live", text="Stop Live", icon="PAUSE", depress=True)
         wrapped(layout, f"Live: {live.current.message}")
+    elif not settings.baked and is_modal(context.object):
+        draw_switch(row)
+        draw_message(layout)
     elif not settings.baked:
         row.operator("thin_shell.live", icon="PLAY")
     for issue in check.last[:6]:

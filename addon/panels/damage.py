@@ -23,14 +23,14 @@ class PHYSICS_PT_thin_shell_plasticity(SubPanel, bpy.types.Panel):
         row = layout.row()
         row.enabled = settings.preset_name in presets.yields()
         row.operator("thin_shell.yield_preset", text=f"From Preset {presets.shown_name(settings)}")
-        layout.prop(settings, "yield_curvature", text="Yield Curvature (1/m)")
+        layout.prop(settings, "yield_curvature", text="Yield (1/m)")
         layout.prop(settings, "plastic_hardening")
         layout.prop(settings, "use_plastic_rate")
         if settings.use_plastic_rate:
             layout.prop(settings, "plastic_rate", text="Rate (1/s)")
         layout.prop(settings, "use_yield_stretch")
         if settings.use_yield_stretch:
-            layout.prop(settings, "yield_stretch", text="Yield Stretch (%)")
+            layout.prop(settings, "yield_stretch", text="Stretch (%)")
 
 
 class PHYSICS_PT_thin_shell_fracture(SubPanel, bpy.types.Panel):
@@ -47,7 +47,7 @@ class PHYSICS_PT_thin_shell_fracture(SubPanel, bpy.types.Panel):
         layout.prop(settings, "use_fracture_bend")
         if settings.use_fracture_bend:
             bend = layout.column(align=True)
-            bend.prop(settings, "fracture_along", text="Curvature Along (1/m)")
+            bend.prop(settings, "fracture_along", text="Along (1/m)")
             bend.prop(settings, "fracture_across", text="Across (1/m)")
         layout.prop(settings, "use_fracture_stretch")
         if settings.use_fracture_stretch:

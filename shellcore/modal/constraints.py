@@ -155,7 +155,11 @@ class Constraints:
         self._by_point = np.ascontiguousarray(both.transpose(1, 0, 2))
         means = [self._rotations[:, h.vertices].mean(axis=1) for h in turned]
         self._psi = np.concatenate([*means, np.zeros((0, m))])
-        self._flat = np.concatenate([self._by_point.reshape(-1, m), self._psi])
+        # Displacements of all points, then rotations of all, then of orientations: each kind in one piece.
+        self._moves = 3 * len(vertices)
+        self._flat = np.concatenate(
+            [self._by_point[:, :3].reshape(-1, m), self._by_point[:, 3:].reshape(-1, m), self._psi]
+        )
         self._rest = np.ascontiguousarray(self._points[:, vertices].T)
         # A mean over vertices is one segment of the stacked points, a point of its own a segment of one.
         counts = [[len(h.vertices)] if h.target.ndim == 1 else [1] * len(h.vertices) for h in at]
@@ -237,14 +241,13 @@ class Constraints:
 
     def _at_points(self, moved: Floats) -> Floats:
         """Φq and Ψq of the points, (k, 2, 3)."""
-        return moved[: 6 * len(self._rest)].reshape(-1, 2, 3)
+        return moved[: 2 * self._moves].reshape(2, -1, 3).transpose(1, 0, 2)
 
     def _reach(self, change: Floats, motion: Floats) -> tuple[float, float]:
         """Furthest way [m] and largest turn [rad] of a handle's vertices in a change of the coordinates."""
         size = np.abs(motion)
-        way, turned = self._at_points(size).max(axis=(0, 2), initial=0.0).tolist()
-        if len(self._psi):
-            turned = max(turned, float(size[-len(self._psi) :].max()))
+        way = float(size[: self._moves].max()) if self._moves else 0.0
+        turned = float(size[self._moves :].max())
         if self._extra:
             turned = max(turned, float(np.abs(change[3:6]).max()))
             way += self._size * turned
@@ -267,10 +270,12 @@ class Constraints:
     def _missed(self, place: Floats, y: Floats, moved: Floats, turn: Floats, origin: Floats) -> Floats:
         """Miss of every row, in the frame of the modes."""
         turn, origin = self._frame(y, turn, origin)
-        miss = (place - (self._goals - origin) @ turn).ravel()
+        miss = np.empty(3 * (len(place) + len(self._turns)))
+        np.subtract(place, (self._goals - origin) @ turn, out=miss[: 3 * len(place)].reshape(-1, 3))
         if len(self._turns):
-            now = moved[6 * len(self._rest) :].reshape(-1, 3)
-            miss = np.concatenate([miss, (now - rotation_vectors(turn.T @ self._turns, now)).ravel()])
+            now = moved[2 * self._moves :].reshape(-1, 3)
+            goals = rotation_vectors(turn.T @ self._turns, now)
+            np.subtract(now, goals, out=miss[3 * len(place) :].reshape(-1, 3))
         return miss if self._all_rows else miss[self._rows]
 
     def _linearised(self, y: Floats, moved: Floats, turn: Floats, origin: Floats) -> _Linear:
@@ -285,7 +290,7 @@ class Constraints:
             goals = (self._goals - origin) @ turn
             unit = np.broadcast_to(np.eye(3), (len(goals), 3, 3))
             by_y = np.concatenate([unit, -skew(goals) @ self.axes, by_y], axis=2)
-            now = moved[6 * len(self._rest) :].reshape(-1, 3)
+            now = moved[2 * self._moves :].reshape(-1, 3)
             by_turn = np.zeros((len(psi), 6))
             if len(psi):
                 vectors = rotation_vectors(turn.T @ self._turns, now)

@@ -96,7 +96,12 @@ class PositionHandle(Handle):
 
     def _checked(self, target: Any) -> Floats:
         goal = np.array(target, dtype=np.float64)
-        if goal.shape not in ((3,), (len(self.vertices), 3)) or not isfinite(goal.sum()):
+        if goal.shape == (3,):
+            x, y, z = goal.tolist()
+            total = x + y + z  # quicker than the array's own sum, and this runs at every move
+        else:
+            total = float(goal.sum()) if goal.shape == (len(self.vertices), 3) else np.nan
+        if not isfinite(total):
             raise ShellError(
                 f"a position handle on {len(self.vertices)} vertices takes a finite target (3,) or "
                 f"({len(self.vertices)}, 3), not {goal.shape}"

@@ -19,8 +19,10 @@ from ..vectors import cross, dot, skew
 # Below this θ² a series has more digits than the derivatives of a and b, whose differences cancel.
 SMALL = 0.06
 _LEVI_CIVITA = skew(np.eye(3)).reshape(3, 9)
-# Places in a flattened (3, 3) matrix: minus and plus the axis in its skew part, and the diagonal.
-_ABOVE, _BELOW, _DIAGONAL = np.array([7, 2, 3]), np.array([5, 6, 1]), np.array([0, 4, 8])
+# What takes a flattened (3, 3) matrix to twice the axis of its skew part and to its trace.
+_PARTS = np.zeros((9, 4))
+_PARTS[[7, 2, 3], [0, 1, 2]], _PARTS[[5, 6, 1], [0, 1, 2]], _PARTS[[0, 4, 8], 3] = 1.0, -1.0, 1.0
+_ONES = np.ones(3)
 
 
 def rotation_jacobian(positions: Floats, faces: Ints) -> Sparse:
@@ -165,10 +167,9 @@ def rotation_vectors(rotations: Floats, near: Floats) -> Floats:
 
     So turns add up.
     """
-    flat = rotations.reshape(-1, 9)
-    skewed = flat.take(_ABOVE, axis=1) - flat.take(_BELOW, axis=1)
-    sine = np.sqrt(np.einsum("ij,ij->i", skewed, skewed))
-    cosine = flat.take(_DIAGONAL, axis=1).sum(axis=1) - 1.0
+    parts = rotations.reshape(-1, 9) @ _PARTS
+    skewed, cosine = parts[:, :3], parts[:, 3] - 1.0
+    sine = np.sqrt((skewed * skewed) @ _ONES)
     theta = np.arctan2(sine, cosine)
     axis = skewed / np.maximum(sine, 1e-300)[:, None]
     if cosine.min() < -1.98:
@@ -182,7 +183,7 @@ def rotation_vectors(rotations: Floats, near: Floats) -> Floats:
         # No turn, or whole turns about an axis that only `near` knows.
         still = theta < 1e-12
         axis[still] = near[still] / np.maximum(np.sqrt((near[still] ** 2).sum(axis=1)), 1e-300)[:, None]
-    turns = np.rint((np.einsum("ij,ij->i", axis, near) - theta) / (2.0 * np.pi))
+    turns = np.rint(((axis * near) @ _ONES - theta) / (2.0 * np.pi))
     w: Floats = (theta + 2.0 * np.pi * turns)[:, None] * axis
     return w
 

@@ -51,9 +51,9 @@ class SurfaceFields:
             for q, table in enumerate(self._tables):
                 part = local[:, :, q * self._faces : (q + 1) * self._faces]
                 near += table.T @ part.reshape(5, -1)
-            near = near.reshape(12, 3, -1)
+            by_axis = near.reshape(12, 3, -1)
             for i in range(3):
-                total[i] = self._scatter @ near[:, i].ravel()
+                total[i] = self._scatter @ by_axis[:, i].ravel()
         if self._plain < self.count:
             for i in range(3):
                 total[i] += self._others_back @ local[:, i, self._plain :].ravel()

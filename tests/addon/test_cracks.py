@@ -208,6 +208,33 @@ def test_a_duplicate_goes_back_to_a_mesh_of_its_own(cut):
     assert obj.data == whole
 
 
+def test_objects_that_share_a_mesh_share_it_again(cut):
+    obj, arrays, splits, _ = cut
+    other = bpy.data.objects.new("Other", obj.data)
+    bpy.context.collection.objects.link(other)
+    other.thin_shell.enabled = True
+    for each in (obj, other):
+        cracks.put_on(each, arrays, splits, 1)
+    assert obj.data != other.data
+    for each in (obj, other):
+        cracks.take_off(each)
+    assert obj.data == other.data
+
+
+def test_a_duplicate_bakes_apart(dome, breaking):
+    breaking(dome)
+    whole = dome.data
+    bake()
+    bpy.ops.object.duplicate()
+    copy = bpy.context.object
+    bake()
+    assert copy.data != dome.data and copy.thin_shell.whole_mesh != whole == dome.thin_shell.whole_mesh
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert bpy.ops.thin_shell.delete_bake() == {"FINISHED"}
+    assert copy.mode == "OBJECT" and copy.data != whole and everything(copy.data) == everything(whole)
+    assert len(evaluated(dome, 6)) == len(dome.data.vertices)
+
+
 def test_ancestors_follow_the_chain():
     splits = Splits(4, np.array([[0, 1, 2]]), np.array([1, 4, 0]), np.array([1, 3, 3]))
     assert splits.ancestors(0).tolist() == [0, 1, 2, 3, 1, 1, 0]
@@ -325,6 +352,18 @@ def test_copies_sit_on_each_other_to_the_bit_until_they_part(dome, breaking):
             if sample:  # nothing is born in the first
                 born = np.flatnonzero(plan.births <= sample) + plan.originals
                 assert (np.abs(x[born] - x[plan.parents[born - plan.originals]]).max(axis=1) > 0).all()
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_open_cracks_stay_open_at_any_scale(dome, breaking, scale):
+    """Local coordinates a thousand times smaller or larger than the world's."""
+    for vert in dome.data.vertices:
+        vert.co *= scale
+    dome.scale = (1 / scale,) * 3
+    dome.data.update()
+    plan = breaking(dome).plans[0]
+    bake()
+    assert [len(evaluated(dome, frame)) for frame in (1, 2, 4, 6)] == [plan.alive(s) for s in (0, 1, 3, 5)]
 
 
 def test_results_grow_with_the_cracks(dome, breaking):

@@ -7,6 +7,7 @@ from blender_scenes import failure, make_grid
 from thin_shell.addon import live
 from thin_shell.addon.bake import session
 from thin_shell.addon.operators import check
+from thin_shell.addon.realtime import panels
 
 
 class Layout:
@@ -117,3 +118,24 @@ def test_add_button(blend):
 def test_all_sit_in_the_properties():
     for panel in all_panels():
         assert panel.bl_space_type == "PROPERTIES" and panel.bl_label
+
+
+def test_real_time_states(sheet):
+    settings = sheet.thin_shell_realtime
+    settings.motion, settings.mode_count = "MODAL", 5
+    assert ("operator", "thin_shell.handle_add", {"icon": "EMPTY_ARROWS"}) in draw_all(sheet)
+    sheet.data.vertices[48].select = True
+    assert bpy.ops.thin_shell.handle_add() == {"FINISHED"}
+    bpy.context.view_layer.objects.active = sheet
+    assert bpy.ops.thin_shell.modes() == {"FINISHED"}
+    drawn = draw_all(sheet)
+    assert "stiffness" in {entry[1] for entry in drawn if entry[0] == "prop"}
+    assert "thin_shell.mode_preview" in {entry[1] for entry in drawn if entry[0] == "operator"}
+    for start in (bpy.ops.thin_shell.realtime, bpy.ops.thin_shell.mode_preview):
+        assert start() == {"FINISHED"}
+        draw_all(sheet)
+        assert start() == {"FINISHED"}
+    for listing in (panels.THIN_SHELL_UL_handles, panels.THIN_SHELL_UL_modes):
+        name = "handles" if listing is panels.THIN_SHELL_UL_handles else "modes"
+        item = getattr(settings, name)[0]
+        listing.draw_item(None, bpy.context, Layout([]), settings, item, 0, settings, "")

@@ -252,7 +252,9 @@ def test_reset_starts_again() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("clamped", "steps"), [(True, 10_000), (False, 2_000)])
+@pytest.mark.parametrize(
+    ("clamped", "steps"), [(True, 10_000), (False, 2_000), pytest.param(False, 10_000, marks=pytest.mark.long)]
+)
 def test_ten_thousand_steps_of_rough_handling(clamped: bool, steps: int) -> None:
     """Targets that wander and jump, turns at random, handles taken and let go: all stays finite and within reach."""
     shell = strip(clamped, damping=sc.Damping(mass=0.5))
