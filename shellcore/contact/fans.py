@@ -84,4 +84,5 @@ def unfolded(faces: Ints, inner: Bools, x: Floats, move: Floats | None, margin: 
         for normal in normals:
             folded |= dot(normal, a) <= slack + OPEN * np.sqrt(dot(normal, normal))
         bad[faces[folded, k]] = True
-    return inner & ~bad
+    smooth: Bools = inner & ~bad
+    return smooth
