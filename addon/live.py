@@ -67,7 +67,7 @@ class Live:
             make_folder(paths.folder)
             writer = pc2.Writer(paths.pc2, len(link.arrays.positions), self.start)
             self._writers.append(writer)
-            writer.append(link.local(link.shell.start))
+            writer.append(link.local(link.shell.limit(link.shell.start)))
             writer.update_count()
             playback.play_points(obj, writer.part, self.start)
         self.last = self.start

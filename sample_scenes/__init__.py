@@ -23,7 +23,11 @@ SCENES: tuple[str, ...] = (
     "plant",
     "modal_beams",
     "handles",
+    "dancer",
     "crisps",
+    "can",
+    "letter",
+    "poster",
     "beside_cloth",
 )
 """Names of all scenes, in the order of the gallery."""

@@ -36,7 +36,7 @@ def build(size: Size) -> None:
     ob.frames(LAST)
     columns, rows = size((10, 2), (30, 4))
     strip = sheet(LENGTH, WIDTH, columns, rows)
-    held = np.flatnonzero(strip.points[:, 0] < -LENGTH / 2 + 1.5 * LENGTH / columns)
+    held = np.flatnonzero(strip.points[:, 0] < -LENGTH / 2 + 0.101 * LENGTH)
     for index, (name, rigidity) in enumerate(RIGIDITY.items()):
         for shape, kind, offset, tint in ((strip, "flat", -0.045, "blue"), (vee(strip), "vee", 0.045, "red")):
             obj = ob.shell(
@@ -49,7 +49,8 @@ def build(size: Size) -> None:
                 **ob.material(3000.0, rigidity, 0.2),
             )
             ob.pin(obj, held)
-            studio.paint(obj, tint, "cream")
+            studio.paint(obj, tint, "cream", rough=0.9, sheen=0.0)
+    studio.block((-LENGTH / 2 - 0.015, 0.24, 0.36), (0.03, 0.75, 0.22), "paper")
 
 
 def picture(size: Size) -> Picture:

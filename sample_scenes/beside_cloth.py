@@ -1,8 +1,10 @@
-"""The same flag in Blender's Cloth and in Thin Shell, one mesh, one wind field.
+"""The same sheet in Blender's Cloth and in Thin Shell, one mesh, hung by two corners and let go.
 
-See: left Blender's Cloth with its Cotton preset (grey) sags on its pins, right Thin Shell (red) keeps its length.
+See: left Blender's Cloth as its button makes it (grey): its corners stretch while it swings. Right Thin Shell (red):
+the same swing, but the sheet keeps its length and folds instead.
 
-Differs: not from a paper. Cloth has its default quality; both weigh 0.15 kg/m² and feel the same Wind field.
+Differs: not from a paper, and without wind, whose push on Cloth depends on its vertex mass. Cloth
+has its own defaults (vertex mass 0.3 kg, quality 5); our sheet has 0.15 kg/m² and E·t = 2000 N/m.
 """
 
 from __future__ import annotations
@@ -13,32 +15,30 @@ import numpy as np
 from .kit import objects as ob
 from .kit import studio
 from .kit.card import OURS, Card, Fact, Picture, Size
-from .kit.meshes import sheet, upright
+from .kit.meshes import Shape, sheet
 
 CARD = Card("Beside Blender's Cloth", OURS)
-WIDE, HIGH, LAST, APART = 1.2, 0.8, 60, 1.5
+SIDE, LAST, APART = 1.0, 40, 1.35
+
+
+def square(size: Size) -> Shape:
+    return sheet(SIDE, SIDE, *size((18, 18), (28, 28)))
 
 
 def build(size: Size) -> None:
     ob.frames(LAST)
-    cloth = upright(sheet(WIDE, HIGH, *size((24, 16), (36, 24))))
-    held = np.flatnonzero((cloth.points[:, 0] < 1e-6) & (np.abs(np.abs(cloth.points[:, 2]) - HIGH / 2) < 1e-6))
-    ours = ob.shell("Thin Shell", cloth, (APART, 0, 0.9), substeps=2, **ob.material(2000.0, 0.05, 0.15))
+    cloth = square(size)
+    x, y, _ = cloth.points.T
+    held = np.flatnonzero((np.abs(np.abs(x) - SIDE / 2) < 1e-6) & (y > SIDE / 2 - 1e-6))
+    ours = ob.shell("Thin Shell", cloth, (APART, 0, 1.3), substeps=2, **ob.material(2000.0, 0.05, 0.15))
     ob.pin(ours, held)
     studio.paint(ours, "red", "cream")
-    theirs = ob.mesh_object("Cloth", cloth, (0, 0, 0.9))
-    group = theirs.vertex_groups.new(name="Pin")
-    group.add([int(v) for v in held], 1.0, "REPLACE")
+    theirs = ob.mesh_object("Cloth", cloth, (0, 0, 1.3))
+    theirs.vertex_groups.new(name="Pin").add([int(v) for v in held], 1.0, "REPLACE")
     modifier = theirs.modifiers.new("Cloth", "CLOTH")
     modifier.settings.vertex_group_mass = "Pin"
-    modifier.settings.mass = 0.15 * WIDE * HIGH / len(cloth.points)  # Cloth wants the mass of a vertex
     modifier.point_cache.frame_start, modifier.point_cache.frame_end = 1, LAST
     studio.paint(theirs, "grey", "cream")
-    bpy.ops.object.effector_add(type="WIND", location=(-1, -1, 0.9), rotation=(0, np.radians(90), np.radians(12)))
-    wind = bpy.context.object
-    wind.field.strength, wind.field.flow = 900.0, 0.0
-    for at in (0.0, APART):
-        studio.mast((at - 0.012, 0, 0.1), 1.3)
 
 
 def bake(size: Size) -> None:
@@ -49,28 +49,28 @@ def bake(size: Size) -> None:
 
 
 def picture(size: Size) -> Picture:
-    return Picture((8, 20, 36, LAST), view=(0.1, -1.0, 0.15), panel=(560, 290), follow=("Cloth", "Thin Shell"))
+    return Picture((4, 10, 15, 22, LAST), view=(0.35, -1.0, 0.2), panel=(380, 300), follow=("Cloth", "Thin Shell"))
 
 
-def stretch(obj: object, rest: np.ndarray) -> tuple[float, float]:
-    """Largest and mean lengthening of an edge over the motion after the first half second."""
+def stretch(obj: bpy.types.Object, rest: np.ndarray) -> tuple[float, float]:
+    """Largest and mean lengthening of an edge over the motion."""
     edges = np.array([e.vertices for e in obj.data.edges])
     length = np.linalg.norm(rest[edges[:, 0]] - rest[edges[:, 1]], axis=1)
-    path = ob.motion(obj, 1, LAST)[12:]
+    path = ob.motion(obj, 1, LAST)
     now = np.linalg.norm(path[:, edges[:, 0]] - path[:, edges[:, 1]], axis=2)
     strain = now / length - 1
     return float(strain.max()), float(np.clip(strain, 0, None).mean())
 
 
 def check(size: Size) -> Fact:
-    rest = upright(sheet(WIDE, HIGH, *size((24, 16), (36, 24)))).points
+    rest = square(size).points
     numbers = {}
     for name in ("Cloth", "Thin Shell"):
         most, mean = stretch(bpy.data.objects[name], rest)
         numbers |= {f"{name}, most": most, f"{name}, mean": mean}
+    smaller = numbers["Thin Shell, most"] < 0.7 * numbers["Cloth, most"]
     return Fact(
-        "stretch of edges: ours is smaller",
-        numbers["Thin Shell, most"] < 0.5 * numbers["Cloth, most"]
-        and numbers["Thin Shell, mean"] < numbers["Cloth, mean"],
+        "stretch of edges: ours is the smaller",
+        smaller and numbers["Thin Shell, mean"] < numbers["Cloth, mean"],
         numbers,
     )

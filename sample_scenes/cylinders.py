@@ -58,7 +58,7 @@ def build(size: Size) -> None:
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 14, 18, 24, 32, LAST), view=(0.12, -1.0, 0.3), panel=(460, 260), colour_by="stress")
+    return Picture((1, 14, 18, 24, 32, LAST), view=(0.12, -1.0, 0.3), panel=(460, 260))
 
 
 def roundness(x: np.ndarray, around: int) -> float:

@@ -56,7 +56,7 @@ def bake(size: Size) -> None:
     for name, (lift, turn) in KINDS.items():
         obj = bpy.data.objects[name]
         x = ob.local(obj)[:, 0]
-        puppet = Puppet(obj, np.flatnonzero(x < x.min() + 1.5 * LENGTH / size(18, 36)), modes=40)
+        puppet = Puppet(obj, np.flatnonzero(x < x.min() + 0.09 * LENGTH), modes=40)
         tip = np.flatnonzero(x > x.max() - 1e-6)
         at = puppet.rest[tip].mean(axis=0)
         place = puppet.modes.position_handle(tip, at) if lift is not None else None

@@ -60,7 +60,8 @@ def build(size: Size) -> None:
             friction=0.6,
             **ob.material(stretch, bend, 0.8, thickness=2.0),
         )
-        studio.paint(obj, tint, "cream", sheen=0.5)
+        # The profile runs from the top down, so normals point inwards: the second colour is the outside.
+        studio.paint(obj, "cream", tint, sheen=0.5)
 
 
 def picture(size: Size) -> Picture:

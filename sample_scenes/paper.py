@@ -46,7 +46,7 @@ def build(size: Size) -> None:
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 10, 18, 28, LAST), view=(-0.75, -1.0, 0.75), panel=(340, 300), floor=0.0)
+    return Picture((1, 10, 18, 28, LAST), view=(0.8, -1.0, 0.65), panel=(340, 300), floor=0.0)
 
 
 def folds(size: Size) -> tuple[float, float]:

@@ -48,9 +48,12 @@ def build(size: Size) -> None:
     for index, (name, (tint, bend, twist)) in enumerate(LOOKS.items()):
         at = APART * index
         for number, (x, z, radius) in enumerate(BODY):
-            piece = ob.ball(f"Body {index} {number}", (at + x, 0, z + 0.5), radius, friction=0.5, segments=32)
+            piece = ob.ball(
+                f"Body {index} {number}", (at + x, 0, z + 0.5), radius, friction=0.5, segments=32, drawn=0.92
+            )
             studio.paint(piece, "skin", smooth=False)
         _head(at)
+        studio.stand((at, 0.0), 0.4)
         obj = ob.shell(
             name, cloth, (at, 0, 0.71), damping_mass=4.0, solver="newton", friction=0.5,
             axes_source="VECTOR", axes_vector=(1, 0, 0), **ob.material(1000.0, bend, 0.3, twist=twist),

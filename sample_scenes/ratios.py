@@ -4,6 +4,8 @@ See: the same sheet on the same sphere, from cloth (left) over card (middle) to 
 alone.
 
 Differs: the ratio has a unit (m²); here it is D over E·t = 1000 N/m for a sheet of 1 m: D = 10, 1000 and 10000 mN·m.
+Contact is by penalty: the boards, which rest on a point, sink into the ball a little, which is therefore drawn
+smaller.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ def build(size: Size) -> None:
         studio.stand((at, 0.0), 0.25)
         obj = ob.shell(
             name, sheet(SIDE, SIDE, cells, cells), (at, 0, 0.45 + RADIUS + 0.01), bending="quadratic", damping_mass=5.0,
-            friction=0.6, solver="newton", **ob.material(1000.0, bend, 0.6),
+            friction=0.6, solver="newton", substeps=3, **ob.material(1000.0, bend, 0.6),
         )  # fmt: skip
         studio.paint(obj, tint, "cream")
 

@@ -2,9 +2,10 @@
 
     python sample_scenes/run.py NAME …          one or more scenes
     python sample_scenes/run.py all             every scene, each in a process of its own
+    python sample_scenes/run.py hero            the picture of the README, from frames of full scenes
     … --full                                    full size; its pictures are the ones kept in docs/gallery/
     … --still                                   no rendering
-    … --pictures                                render again what is baked already
+    … --pictures                                measure and render again what is baked already
 
 Needs Blender as a module; `make scene NAME=…` and `make gallery` set that up. What a scene leaves behind is in
 out/scenes/NAME (NAME-full): the .blend file, its caches, frames and `fact.json`. A full scene whose sources have not
@@ -24,12 +25,16 @@ import sys
 import time
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from sample_scenes import SCENES  # noqa: E402
 from sample_scenes.kit.card import Fact, Size  # noqa: E402
+
+HERO = (("paper", 44), ("flag", 36), ("plant", 17), ("dancer", 54))
+"""Scenes and frames of the README's picture."""
 
 
 def module(name: str) -> ModuleType:
@@ -71,14 +76,17 @@ def make(name: str, size: Size, still: bool) -> bool:
     mark = source_mark(name)
     fact = bake(name, size, folder)
     bpy.ops.wm.save_mainfile(compress=True)
-    baked = time.monotonic() - began
-    print(f"{name}: {'holds' if fact.holds else 'DOES NOT HOLD'}: {fact} ({baked:.0f} s)", flush=True)
-    record = {"mark": mark, "statement": fact.statement, "holds": bool(fact.holds), "numbers": fact.numbers}
-    record |= {"seconds": {"bake": baked}, "rendered": False}
-    (folder / "fact.json").write_text(json.dumps(record, indent=1))
+    note(name, size, fact, {"mark": mark, "seconds": {"bake": time.monotonic() - began}, "rendered": False})
     if not still:
         photograph(name, size)
     return fact.holds
+
+
+def note(name: str, size: Size, fact: Fact, more: dict[str, Any]) -> None:
+    """Say what was measured, and keep it beside the scene."""
+    print(f"{name}: {'holds' if fact.holds else 'DOES NOT HOLD'}: {fact}", flush=True)
+    record = {**more, "statement": fact.statement, "holds": bool(fact.holds), "numbers": fact.numbers}
+    (folder_of(name, size) / "fact.json").write_text(json.dumps(record, indent=1))
 
 
 def photograph(name: str, size: Size) -> None:
@@ -102,19 +110,32 @@ def photograph(name: str, size: Size) -> None:
 
 
 def photograph_again(name: str, size: Size) -> bool:
-    """New pictures of a scene that was baked before."""
+    """Measure and photograph once more a scene that was baked before."""
     import bpy
 
     from sample_scenes.kit import addon
 
     addon.load()
-    bpy.ops.wm.open_mainfile(filepath=str(folder_of(name, size) / f"{name}.blend"))
+    folder = folder_of(name, size)
+    bpy.ops.wm.open_mainfile(filepath=str(folder / f"{name}.blend"))
+    fact = module(name).check(size)
+    before = json.loads((folder / "fact.json").read_text())
+    note(name, size, fact, {key: before[key] for key in ("mark", "seconds", "rendered")})
     photograph(name, size)
-    return True
+    return bool(fact.holds)
 
 
 def sheet_path(name: str, size: Size) -> Path:
     return (ROOT / "docs" / "gallery" if size.full else ROOT / "out" / "gallery") / f"{name}.jpg"
+
+
+def hero() -> int:
+    """One picture of several scenes, from frames that are rendered already."""
+    from sample_scenes.kit import pictures
+
+    panels = [folder_of(name, Size(full=True)) / f"frame_{frame:04d}.png" for name, frame in HERO]
+    pictures.mosaic(panels, ROOT / "docs" / "gallery" / "hero.jpg", 370)
+    return 0
 
 
 def finished(name: str, size: Size) -> bool:
@@ -149,6 +170,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--pictures", action="store_true")
     given = parser.parse_args(arguments)
     size = Size(given.full)
+    if given.names == ["hero"]:
+        return hero()
     if given.names == ["all"]:
         return gallery(size, given.still)
     if given.pictures:

@@ -7,6 +7,7 @@
 3. `integrators` make one incremental potential a step: inertia plus all energies. Time stepping is its minimisation.
 4. `solver` minimises it: quasi-Newton from a matrix factored once, or Newton with conjugate gradients.
 5. `simulate` loops over frames and steps, halves what does not converge, and yields a `Frame` of plain arrays.
+   After a step shells may yield (`plasticity`) and break (`fracture`); `cracks` goes on with the cut system.
 6. `equilibrium` finds the state of rest instead; `willmore_flow` smooths a surface by its own bending energy.
 7. `modal` is the other road, for real time: the shell in its lowest modes, warped, driven by handles.
 
@@ -28,7 +29,7 @@ from .scene import Attach, Scene
 from .shell import Shell
 from .simulate import Progress, progress, simulate
 from .statics import equilibrium
-from .subdivision.surface import fit_control
+from .subdivision.surface import fit_control, refine_control
 from .willmore import WillmoreFlow, willmore_flow
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "fit_control",
     "kawabata_test",
     "progress",
+    "refine_control",
     "simulate",
     "willmore_flow",
 ]

@@ -36,6 +36,22 @@ def element_matrix(vertices: Ints, matrices: Floats, vertex_count: int) -> Spars
     return scalar_matrix(rows, columns, matrices, vertex_count)
 
 
+def with_rows(matrix: Sparse, shift: int, rows: Ints, fresh: Sparse) -> Sparse:
+    """`matrix` moved by `shift` along its diagonal, with the sorted `rows` taken from `fresh` (n, n) instead."""
+    old = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)) + shift
+    count = fresh.shape[0]
+    replaced = np.zeros(max(count, matrix.shape[0] + shift), dtype=bool)
+    replaced[rows] = True
+    kept = ~replaced[old]
+    part = fresh[rows]
+    row = np.concatenate([old[kept], np.repeat(rows, np.diff(part.indptr))])
+    order = np.argsort(row, kind="stable")
+    columns = np.concatenate([matrix.indices[kept] + shift, part.indices])[order]
+    data = np.concatenate([matrix.data[kept], part.data])[order]
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=count))])
+    return csr_matrix((data, columns, indptr), shape=(count, count))
+
+
 class BlockPattern:
     """Constant map from element 3 × 3 blocks to a block-sparse (3n, 3n) matrix.
 

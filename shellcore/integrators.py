@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from scipy.sparse import diags
+from scipy.sparse import csr_matrix, diags
 
 from .assembly import Hessian
+from .cut_factor import CutFactor, about_cuts
 from .energies.base import Energy
 from .energies.pins import SoftPins
 from .errors import ShellError
@@ -23,7 +25,7 @@ from .linalg import CoordinateFactor, Factor
 from .mixed import MixedStress
 from .solver import rms
 from .system import StepTerms, System
-from .types import Bools, Floats, Sparse
+from .types import Bools, Floats, Ints, Sparse
 from .vectors import by_columns, inner
 
 # Iterations between looks at the stiffness of contacts, and the share of it that must have changed for a new
@@ -32,6 +34,9 @@ RENEW, CHANGED = 10, 0.8
 
 # Share of the energy implicit Euler takes that a residual may give back, and what is too little to matter.
 GAIN, NEGLIGIBLE = 0.25, 1e-7
+
+# A factor from before cuts serves while at most one unknown in so many lies about them: then a new one is cheaper.
+FEW_CUTS = 50
 
 INTEGRATORS = ("implicit_euler", "newmark", "explicit", "imex_bending", "imex_membrane")
 
@@ -68,7 +73,7 @@ class StepPotential:
         centre: Floats,
         energies: list[Energy],
         hessian_parts: Callable[[Floats, MixedStress | None, bool], list[Hessian]],
-        factor: CoordinateFactor,
+        factor: CoordinateFactor | CutFactor,
     ) -> None:
         self.free: Bools = system.free
         self._system = system
@@ -189,16 +194,49 @@ class Integrator:
         self._factor: CoordinateFactor | None = None
         self._matrix: Sparse = None
         self._factor_key: tuple[float, int] | None = None
+        self._parent: Ints | None = None
+        self._cut_factor: CutFactor | None = None
+        self._cut_matrix: Sparse = None
         self.refresh = True
         """Whether the next step may factor what has changed since the last factorisation; set at the start of a frame.
         Within one, rest angles that move are left to the solver: the factor only preconditions."""
         self.factorisations = 0
 
-    def go_on_with(self, system: System) -> None:
-        """Take up the system after a cut, with a matrix of its own."""
-        if system is not self.system:
-            self.system = system
-            self._factor, self._factor_key = None, None
+    def go_on_with(self, system: System, parent: Ints) -> None:
+        """Take up the system after a cut; `parent` (n,) is the old unknown of each new one.
+
+        Where nothing but cuts changes the matrix, its factor serves on.
+        """
+        self.system = system
+        self._cut_factor = None
+        if self._factor_key is None or not system.steady:
+            self._factor, self._factor_key, self._parent = None, None, None
+        else:
+            self._factor_key = (self._factor_key[0], system.version)
+            self._parent = parent if self._parent is None else self._parent[parent]
+
+    def kept(self) -> dict[str, Any]:
+        """Plain arrays of a factor from before the last cuts, for a saved state."""
+        if self._parent is None or self._factor_key is None:
+            return {}
+        parts = {f"factor_{name}": getattr(self._matrix, name) for name in ("data", "indices", "indptr")}
+        return parts | {"factor_parent": self._parent, "factor_step": self._factor_key[0]}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Take up what `kept` gave."""
+        if "factor_parent" not in saved:
+            return
+        parent = np.array(saved["factor_parent"], dtype=np.int64)
+        data, indices, indptr = (np.array(saved[f"factor_{name}"]) for name in ("data", "indices", "indptr"))
+        count = len(indptr) - 1
+        if parent.shape != (self.system.vertex_count,) or int(parent.max()) + 1 != count:
+            raise ShellError("resume: factor_parent does not fit the mesh; is it a state of this scene?")
+        free = np.ones((count, 3), dtype=bool)
+        free[parent] = self.system.free
+        self._matrix = csr_matrix((data, indices, indptr), shape=(count, count))
+        self._factor = CoordinateFactor(self._matrix, free)
+        self._factor_key = (float(saved["factor_step"]), self.system.version)
+        self._parent = parent
 
     @property
     def explicit(self) -> bool:
@@ -247,9 +285,9 @@ class Integrator:
                 parts += [bend.hessian(at, self.jacobian) for bend in terms.bendings if bend.energy not in done]
             return parts
 
-        factor = self._factored(terms, inertia, damping, membrane, bending, h)
+        factor, matrix = self._factored(terms, inertia, damping, membrane, bending, h)
         potential = StepPotential(system, terms, inertia, centre, energies, hessian_parts, factor)
-        potential.matrix = self._matrix
+        potential.matrix = matrix
         flight: Floats = np.add(centre, terms.force / inertia[:, None])
         potential.start = x
         potential.departure = rms(np.where(system.free, x + h * v + (h * h) * state.a - flight, 0.0))
@@ -289,18 +327,30 @@ class Integrator:
 
     def _factored(
         self, terms: StepTerms, inertia: Floats, damping: list[Energy], membrane: bool, bending: bool, h: float
-    ) -> CoordinateFactor:
+    ) -> tuple[CoordinateFactor | CutFactor, Sparse]:
+        """A factor to precondition with, and the matrix it belongs to."""
         key, known = (h, self.system.version), self._factor_key
-        if self._factor is None or known is None or known[0] != h or (self.refresh and known != key):
-            matrix: Sparse = self.system.stiffness(terms, membrane, bending) + diags(inertia)
-            for energy in damping:
-                matrix = matrix + energy.stiffness()
-            self._matrix = matrix
-            self._factor = CoordinateFactor(matrix, self.system.free)
-            self._factor_key = key
-            self.factorisations += 1
+        fits = self._factor is not None and known is not None and known[0] == h
+        old = self._factor if fits and (known == key or not self.refresh) else None
         self.refresh = False
-        return self._factor
+        if old is not None and self._parent is None:
+            return old, self._matrix
+        if old is not None and self._cut_factor is not None:
+            return self._cut_factor, self._cut_matrix
+        matrix: Sparse = self.system.stiffness(terms, membrane, bending) + diags(inertia)
+        for energy in damping:
+            matrix = matrix + energy.stiffness()
+        if old is not None and self._parent is not None:
+            near = about_cuts(matrix, self._parent)
+            if len(near) * FEW_CUTS <= len(inertia):
+                self._cut_matrix = matrix
+                self._cut_factor = CutFactor(old, self._parent, matrix, self.system.free, near)
+                return self._cut_factor, matrix
+        self._matrix = matrix
+        self._factor = factor = CoordinateFactor(matrix, self.system.free)
+        self._factor_key, self._parent, self._cut_factor = key, None, None
+        self.factorisations += 1
+        return factor, matrix
 
     def finish(self, state: State, x: Floats, h: float) -> State:
         """State at the end of an implicit step whose minimum is x."""

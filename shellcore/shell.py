@@ -19,7 +19,7 @@ from .mesh import Topology, check_positions, topology
 from .pins import Load, OfTime, Pin, per_item, rigidly_moved, slope_springs, vectors
 from .plasticity import Plasticity
 from .rest_angles import Edit, RestAngles, checked_times, curl_angles, hinges_at
-from .subdivision.clamps import border_slopes
+from .subdivision.clamps import border_slopes, mirror_slopes
 from .subdivision.supports import Slopes
 from .subdivision.surface import LoopSurface
 from .types import Floats, Ints
@@ -328,6 +328,20 @@ class Shell:
             self._kept[key] = self.loop.refined(levels)
         matrix, faces = self._kept[key]
         return matrix @ self.loop.complete(x), faces
+
+    def symmetry(self, vertices: Sequence[int] | Ints, axis: int) -> None:
+        """Make border vertices lie on a plane of symmetry across coordinate `axis` (0, 1, 2): half of a shell that goes
+        on as its mirror image. Subdivision shells only: others have no slope at a border.
+        """
+        chosen = self._vertices(vertices, "symmetry")
+        if self.loop is None:
+            raise ShellError(
+                f"symmetry holds slopes at borders, which bending={self.bending!r} has not: 'subdivision' does"
+            )
+        if axis not in (0, 1, 2):
+            raise ShellError(f"symmetry takes the axis 0, 1 or 2 across its plane, not {axis!r}")
+        self.pin(chosen, axes=[i == axis for i in range(3)])
+        self.border_slopes.append(mirror_slopes(self.loop, self.rest_positions, chosen, axis))
 
     def load(self, vertices: Sequence[int] | Ints, forces: Floats | OfTime) -> Load:
         """Dead loads [N] on vertices: (k, 3), (3,) for each, or a function of time [s] to that."""

@@ -138,8 +138,10 @@ class _Run:
 
     def frames(self, count: int, fps: float, substeps: int, resume: dict[str, Any] | None) -> Iterator[Progress]:
         if resume is not None:
-            self._go_on_with(self.cracks.restore(resume, self.system))
+            self.system = self.integrator.system = self.cracks.restore(resume, self.system)
         state = self._start(1.0 / (fps * substeps)) if resume is None else _restored(resume, self.system)
+        if resume is not None:
+            self.integrator.restore(resume)
         h = 1.0 / (fps * substeps)
         # A state of a failed step may lie between frames, or between steps: the first step then ends on the next.
         first, done = divmod(int(state.time / h + 1e-6), substeps)
@@ -229,7 +231,8 @@ class _Run:
         before = self.system.mass
         system, parent, lost = cut
         self.stats["dissipated"] += lost
-        self._go_on_with(system)
+        self.system = system
+        self.integrator.go_on_with(system, parent)
         self.parent = self.parent[parent[: system.visible]]
         x, v, a = (by_columns(array[parent]) for array in (state.x, state.v, state.a))
         steps, changes = state.memory
@@ -237,10 +240,6 @@ class _Run:
             # Copies move as one did; a change of force is shared by mass, so that no pair's curvature changes.
             steps, changes = steps[:, parent], changes[:, parent] * (system.mass / before[parent])[None, :, None]
         return State(state.time, x, v, a, (steps, changes))
-
-    def _go_on_with(self, system: System) -> None:
-        self.system = system
-        self.integrator.go_on_with(system)
 
     def _solve(self, state: State, h: float, index: int) -> Generator[Progress, None, tuple[Solution, Memory]]:
         method = self.stats["solver"] = self._method(h)
@@ -373,6 +372,7 @@ class _Run:
         return (
             self.system.kept()
             | self.cracks.kept()
+            | self.integrator.kept()
             | {
                 "time": state.time,
                 "positions": state.x.copy(),

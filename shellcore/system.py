@@ -137,6 +137,9 @@ class System:
             for shell, part, state in zip(shells, parts, kept, strict=True)
         ]
         """How each shell yields."""
+        moving = any(shell.rest_angles_move or shell.plasticity is not None for shell in shells)
+        self.steady = not moving and all(np.isinf(tie.release).all() for tie in scene.attachments)
+        """Whether only cuts, and loads that outgrow a capped stretch, change the constant matrix."""
         self.version: int = 0 if before is None else before[0].version + 1
         for i, shell in enumerate(shells if before is None else ()):
             warn_of_soft_stretch(i, shell, parts[i])

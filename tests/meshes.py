@@ -86,6 +86,29 @@ def unstructured(count: int, width: float, height: float, seed: int = 0, least_a
     raise ValueError(f"no mesh of {count} vertices with angles over {least_angle} degrees: take another seed")
 
 
+def disc(count: int, radius: float, seed: int = 0, least_angle: float = 20.0) -> Mesh:
+    """About `count` scattered vertices in a disc about the origin, no preferred direction, evenly spaced at its rim."""
+    spacing = radius * np.sqrt(np.pi / count * 2 / np.sqrt(3.0))
+    rng = np.random.default_rng(seed)
+    rim = round(2 * np.pi * radius / spacing)
+    angle = 2 * np.pi * (np.arange(rim) + rng.random()) / rim
+    border = radius * np.column_stack([np.cos(angle), np.sin(angle)])
+    # A sunflower covers a disc evenly; its spirals are lost to the noise.
+    inside = max(1, count - rim)
+    spiral = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(inside) + 2 * np.pi * rng.random()
+    out = (radius - 0.55 * spacing) * np.sqrt((np.arange(inside) + 0.5) / inside)
+    moving = np.column_stack([np.cos(spiral), np.sin(spiral)]) * out[:, None]
+    moving += rng.uniform(-0.25, 0.25, moving.shape) * spacing
+    far = np.maximum(np.linalg.norm(moving, axis=1) / (radius - 0.55 * spacing), 1.0)
+    points = np.vstack([border, moving / far[:, None]])
+    for _ in range(200):
+        faces = _triangulated(points)
+        if smallest_angle(_flat(points), faces) >= least_angle:
+            return _flat(points), faces
+        points[rim:] = _smoothed(points, faces)[rim:]
+    raise ValueError(f"no disc of {count} vertices with angles over {least_angle} degrees: take another seed")
+
+
 def icosphere(level: int, radius: float = 1.0) -> Mesh:
     """A sphere of 20·4^level triangles."""
     g = (1 + np.sqrt(5.0)) / 2

@@ -12,6 +12,9 @@ from ..cache import pc2
 from ..errors import UserError
 from .store import Share, Store, Target, face_to_vertex
 
+# Results the core gives per vertex; the others are per face.
+PER_VERTEX = ("contact",)
+
 
 def solver_options(obj: Any) -> dict[str, Any]:
     """Keywords of `sc.progress` from the panel."""
@@ -43,7 +46,9 @@ def shares(store: Store, simulation: Simulation, frame: Any) -> list[Share]:
     """What each object keeps of a frame, per vertex."""
     made = []
     row = before = 0
-    for target, link, part in zip(store.targets, simulation.links, frame.slices, strict=True):
+    for i, (target, link, part) in enumerate(zip(store.targets, simulation.links, frame.slices, strict=True)):
+        # A subdivision shell is shown where its surface is, through the points it was modelled by.
+        positions = frame.positions[part] if link.shell.loop is None else link.shell.limit(frame.control(i))
         rows = slice(row, row + len(link.shell.faces))
         faces = frame.faces[rows] - part.start
         # Copies come after the shell's own vertices, and their parents are numbered as in the frame before.
@@ -54,11 +59,11 @@ def shares(store: Store, simulation: Simulation, frame: Any) -> list[Share]:
                 values[name] = frame.velocities[part]
                 continue
             whole = frame.fields[name]
-            if len(whole) == len(frame.positions):
+            if name in PER_VERTEX:
                 values[name] = whole[part]
             else:
                 values[name] = face_to_vertex(whole[rows], faces, part.stop - part.start)
-        made.append(Share(frame.positions[part], faces, parents, values))
+        made.append(Share(positions, faces, parents, values))
         row, before = rows.stop, before + target.points
     return made
 
@@ -67,13 +72,19 @@ def first_share(target: Target, link: Link) -> Share:
     """The sheet before anything happened."""
     count = len(link.shell.start)
     zero = {name: np.zeros((count, 3) if name == "velocity" else count) for name in target.keep_fields}
-    return Share(link.shell.start, link.shell.faces, np.zeros(0, dtype=np.int64), zero)
+    return Share(link.shell.limit(link.shell.start), link.shell.faces, np.zeros(0, dtype=np.int64), zero)
 
 
 def state_from_cache(
     store: Store, simulation: Simulation, scene: str, start: int, frame: int, fps: float
 ) -> dict[str, Any]:
     """State at a frame of a finished bake: positions as baked, velocities from the last two frames."""
+    for link in simulation.links:
+        if link.shell.loop is not None:
+            raise UserError(
+                f"{link.name}: a cache does not hold all of a Subdivision shell's state: bake from the start",
+                object=link.name,
+            )
     placed = []
     for shown in (frame - 1, frame):
         show(scene, shown, simulation, start, fps)

@@ -91,12 +91,15 @@ def _link(
     name, settings = obj.name, obj.thin_shell
     found = evaluated(name, depsgraph)
     mesh = found.data
-    arrays = meshes.read(mesh)
+    arrays = meshes.read(mesh, one_way=settings.bending == "subdivision")
     matrix = sampler.track(lambda graph: matrix_of(evaluated(name, graph)), depsgraph)
     start = to_world(arrays.positions, matrix.now, scale)
     rest = _rest_positions(obj, depsgraph, start, matrix.now, scale)
     axes, strength = face_axes(obj, mesh, arrays, rest, matrix.now)
     try:
+        if settings.bending == "subdivision":
+            # What was modelled is the surface; the shell is built from the control mesh whose surface that is.
+            start, rest = sc.fit_control(start, arrays.faces), sc.fit_control(rest, arrays.faces)
         shell = sc.Shell(
             rest,
             arrays.faces,

@@ -36,8 +36,8 @@ def vertex_positions(mesh: Any) -> Any:
     return flat.reshape(-1, 3).astype(np.float64)
 
 
-def read(mesh: Any) -> MeshArrays:
-    """Positions and triangles of a mesh."""
+def read(mesh: Any, one_way: bool = False) -> MeshArrays:
+    """Positions and triangles of a mesh; `one_way`: square quads are cut all one way, not alternately."""
     positions = vertex_positions(mesh)
     vertices = corner_vertices(mesh)
     starts, totals = polygon_starts(mesh), _ints(mesh.polygons, "loop_total")
@@ -48,7 +48,7 @@ def read(mesh: Any) -> MeshArrays:
         polygon = _ints(mesh.loop_triangles, "polygon_index")
         many = totals[polygon] > 4
         ngons = corners[many], polygon[many]
-    faces, corners, polygons = triangles(positions, vertices, starts, totals, ngons)
+    faces, corners, polygons = triangles(positions, vertices, starts, totals, ngons, one_way)
     return MeshArrays(positions, faces, corners, polygons, _loose_edges(mesh))
 
 

@@ -43,13 +43,11 @@ class Picture:
     """Pixels of one panel, full size."""
     floor: float | None = 0.0
     """Height of the visible floor [m]; None: a wall far behind and nothing below."""
-    colour_by: str = ""
-    """A kept result ("stress", "bending", …) that is written to an attribute before each frame is rendered."""
     lens: float = 70.0
     margin: float = 1.08
     light: float = 1.0
-    hero: int = 0
-    """Which of `frames` stands for the scene."""
+    framing: tuple[int, ...] = ()
+    """Frames that must fit into the picture; empty: those of the strip."""
     follow: tuple[str, ...] = ()
     """Names of objects to frame; empty: every shell."""
 

@@ -166,16 +166,22 @@ def ground(height: float = 0.0, friction: float = 1.0) -> Any:
 
 
 def ball(
-    name: str, centre: Any, radius: float, friction: float = 1.0, segments: int = 48, collides: bool = True
+    name: str,
+    centre: Any,
+    radius: float,
+    friction: float = 1.0,
+    segments: int = 48,
+    collides: bool = True,
+    drawn: float = 0.93,
 ) -> Any:
-    """A sphere, to drape over; what is drawn is a little smaller than what collides, as faces cut its corners."""
+    """A sphere, to drape over; it is drawn at a share of what collides, as the faces of a sheet cut its corners."""
     latitude = np.linspace(np.pi, 0, segments // 2 + 1)
     profile = np.column_stack([np.sin(latitude), np.cos(latitude)])
     profile[[0, -1], 0] = 1e-6
     if collides:
         solid = mesh_object(f"{name} (collider)", revolved(radius * profile, segments), centre)
         collider(solid, "SPHERE", friction).hide_render = True
-        radius *= 0.965
+        radius *= drawn
     return mesh_object(name, revolved(radius * profile, segments), centre)
 
 

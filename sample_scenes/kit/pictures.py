@@ -9,7 +9,6 @@ import numpy as np
 
 from . import studio
 from .card import Picture
-from .objects import active, shells
 
 GAP = 4
 
@@ -28,10 +27,6 @@ def render(picture: Picture, folder: Path, scale: float, samples: int) -> list[P
         if path.is_file():
             continue
         scene.frame_set(frame)
-        if picture.colour_by:
-            for obj in shells():
-                active(obj)
-                assert bpy.ops.thin_shell.result_attribute(result=picture.colour_by) == {"FINISHED"}
         scene.render.filepath = str(path.with_suffix(".new.png"))
         bpy.ops.render.render(write_still=True)
         path.with_suffix(".new.png").replace(path)
@@ -60,6 +55,18 @@ def sheet(panels: list[Path], path: Path, columns: int = 6, quality: int = 86) -
         y, x = (rows - 1 - top) * (height + GAP), left * (width + GAP)
         whole[y : y + height, x : x + width] = panel
     save(whole, path, quality)
+
+
+def mosaic(panels: list[Path], path: Path, height: int, quality: int = 88) -> None:
+    """Panels of any size in one row, the middle of each cut to the same height."""
+    cut = []
+    for panel in panels:
+        image = pixels(panel)
+        spare = max(0, image.shape[0] - height)
+        image = image[spare // 2 : spare // 2 + height]
+        below = (height - image.shape[0]) // 2
+        cut.append(np.pad(image, ((below, height - image.shape[0] - below), (0, GAP), (0, 0)), mode="edge"))
+    save(np.concatenate(cut, axis=1)[:, :-GAP], path, quality)
 
 
 def save(image: np.ndarray, path: Path, quality: int) -> None:

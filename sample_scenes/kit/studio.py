@@ -133,6 +133,14 @@ def stand(at: tuple[float, float], height: float, radius: float = 0.03) -> None:
     paint(mesh_object("Stand", tube(radius, height, 24, 1), (*at, 0.0)), "dark", rough=0.4, smooth=False)
 
 
+def block(centre: tuple[float, float, float], size: tuple[float, float, float], tint: str) -> None:
+    """A box: a wall, a table."""
+    corners = np.array([(x, y, z) for z in (-0.5, 0.5) for y in (-0.5, 0.5) for x in (-0.5, 0.5)]) * size
+    faces = np.array([(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)])
+    obj = mesh_object("Block", Shape(corners, faces, np.zeros((8, 2))), centre)
+    paint(obj, tint, flat=True)
+
+
 def set_up(picture: Picture) -> None:
     """Backdrop, lights and a camera that holds everything the strip shows."""
     for old in [obj for obj in bpy.data.objects if obj.get(MINE)]:
@@ -149,7 +157,7 @@ def set_up(picture: Picture) -> None:
 def _subject(picture: Picture) -> np.ndarray:
     """All points that any frame of the strip shows, (n, 3)."""
     seen = [bpy.data.objects[name] for name in picture.follow] or shells()
-    return np.concatenate([positions(obj, frame) for frame in picture.frames for obj in seen])
+    return np.concatenate([positions(obj, frame) for frame in picture.framing or picture.frames for obj in seen])
 
 
 def _link(obj: Any) -> Any:

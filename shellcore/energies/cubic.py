@@ -19,7 +19,7 @@ from copy import copy
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..assembly import BlockPattern, Hessian, element_matrix
+from ..assembly import BlockPattern, Hessian, element_matrix, with_rows
 from ..mesh import Topology
 from ..types import Floats, Ints, Sparse
 from ..vectors import applied, components, cross, inner, picked, skew
@@ -111,16 +111,31 @@ class Cubic(Energy):
         """The energy of the hinges `kept`, (k,), after the mesh was cut: `mesh.hinges` are theirs, in that order."""
         part = copy(self)
         part.forms = self.forms.taken(kept)
-        part._place(mesh, offset, vertex_count)
+        shift = offset - self._anchor
+        matrix = self._recut_matrix(part.forms, mesh.hinges + offset, kept, shift, vertex_count)
+        part._place(mesh, offset, vertex_count, matrix)
         return part
 
-    def _place(self, mesh: Topology, offset: int, vertex_count: int) -> None:
+    def _recut_matrix(self, forms: HingeForms, hinges: Ints, kept: Ints, shift: int, n: int) -> Sparse:
+        """The constant matrix after a cut: rows anew only where a hinge went or sits on other vertices."""
+        before = self.hinges + shift
+        gone = np.ones(len(before), dtype=bool)
+        gone[kept] = False
+        moved = (before[kept] != hinges).any(axis=1)
+        touched = np.zeros(n, dtype=bool)
+        for part in (before[gone], before[kept][moved], hinges[moved]):
+            touched[part.ravel()] = True
+        near = np.flatnonzero(touched[hinges].any(axis=1))
+        fresh = element_matrix(hinges[near], forms.matrices[near], n)
+        return with_rows(self.matrix, shift, np.flatnonzero(touched), fresh)
+
+    def _place(self, mesh: Topology, offset: int, vertex_count: int, matrix: Sparse | None = None) -> None:
         self.vertex_count = vertex_count
         self.hinges = mesh.hinges + offset
         self._mesh = mesh
         self._anchor = offset
         self._corners = [np.ascontiguousarray(mesh.faces[:, j]) + offset for j in range(3)]
-        self._assemble()
+        self._assemble(matrix)
 
     @property
     def rest_angles(self) -> Floats:
@@ -132,9 +147,9 @@ class Cubic(Energy):
         self.forms.set_rest_angles(rest_angles)
         self._assemble()
 
-    def _assemble(self) -> None:
+    def _assemble(self, matrix: Sparse | None = None) -> None:
         forms = self.forms
-        self.matrix = element_matrix(self.hinges, forms.matrices, self.vertex_count)
+        self.matrix = element_matrix(self.hinges, forms.matrices, self.vertex_count) if matrix is None else matrix
         self._form = QuadraticForm(self.matrix, self._anchor)
         self.constant = float(forms.constant.sum())
         curved = np.flatnonzero(np.abs(np.sin(forms.rest_angles)) > FLAT)

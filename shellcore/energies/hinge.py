@@ -116,7 +116,9 @@ class Hinge(Energy):
 
     def angles(self, x: Floats) -> Floats:
         """Current angles θ [rad], (h,)."""
-        return hinge_angles(x, self.hinges)
+        cosine, sine, *_ = self._measure(x)
+        angles: Floats = np.arctan2(sine, cosine)
+        return angles
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         cosine, sine, length, normals, dots = self._measure(x)

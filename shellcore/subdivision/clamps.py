@@ -6,10 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..errors import ShellError, listed
 from ..types import Floats, Ints
 from .supports import Slopes, across_border
 from .surface import LoopSurface
 
+# How closely a border on a plane of symmetry must face across it.
+MIRRORED = 0.9
 # A border that faces along an axis this closely leaves stretch along that axis free.
 ALIGNED = 0.99
 # Moments [s] at which a moving clamp is looked at for that.
@@ -45,4 +48,24 @@ def border_slopes(surface: LoopSurface, rest: Floats, start: Floats, vertices: I
     axes = np.ones((len(chosen), 3), dtype=bool)
     aligned = np.flatnonzero(steady.max(axis=1) > ALIGNED)
     axes[aligned, steady[aligned].argmax(axis=1)] = False
+    return Slopes(rows, axes, at)
+
+
+def mirror_slopes(surface: LoopSurface, rest: Floats, vertices: Ints, axis: int) -> Slopes:
+    """Slopes of border vertices on a plane of symmetry across `axis`: none in the plane's own directions."""
+    found, rows, direction = across_border(surface, surface.complete(rest), vertices)
+    vertices = vertices[found]
+    askew = np.flatnonzero(np.abs(direction[:, axis]) < MIRRORED)
+    if len(askew):
+        raise ShellError(
+            f"symmetry: at vertices {listed(vertices[askew])} the border is not in a plane across axis {axis}, or "
+            "the surface does not meet it at a right angle",
+            vertices=vertices[askew],
+        )
+    axes = np.ones((rows.shape[0], 3), dtype=bool)
+    axes[:, axis] = False
+
+    def at(t: float) -> Floats:
+        return np.zeros((rows.shape[0], 3))
+
     return Slopes(rows, axes, at)

@@ -85,3 +85,16 @@ def fit_control(positions: Floats, faces: Ints) -> Floats:
     x = np.asarray(positions, dtype=np.float64)
     surface = LoopSurface(topology(faces, len(x)).faces, len(x))
     return solved(surface.limits @ surface.extrapolation, x)
+
+
+def refine_control(positions: Floats, faces: Ints) -> tuple[Floats, Ints]:
+    """One step of Loop subdivision: a control mesh (n + e, 3), (4m, 3) of the same surface, the given vertices first.
+
+    Around vertices that have not six edges a subdivision shell is too stiff; after a step only the given ones
+    are left of them, in faces of half the size.
+    """
+    x = np.asarray(positions, dtype=np.float64)
+    surface = LoopSurface(topology(faces, len(x)).faces, len(x))
+    finer, step = surface.mesh.refined(np.arange(len(surface.faces)))
+    used, local = np.unique(finer.faces, return_inverse=True)
+    return (step @ surface.complete(x))[used], local.reshape(-1, 3).astype(np.int64)

@@ -48,6 +48,21 @@ def test_reads_back_what_the_core_made(sheet, target):
         assert np.abs(evaluated(sheet, frame) - wanted[frame - 2]).max() < 1e-6 * SIZE
 
 
+def test_subdivision_bakes_its_surface_through_the_mesh(sheet):
+    sheet.thin_shell.bending = "subdivision"
+    modelled = evaluated(sheet, 1)
+    made = build(bpy.context.scene, [sheet])
+    shell = made.scene.shells[0]
+    inner = np.ones(len(modelled), dtype=bool)
+    inner[shell.mesh.boundary_vertices] = False
+    assert (shell.loop.mesh.valence[: len(modelled)][inner] == 6).all()
+    wanted = [shell.limit(f.control()) for f in sc.simulate(made.scene, frames=5, fps=24, **solver_options(sheet))]
+    bake()
+    assert np.abs(evaluated(sheet, 1) - modelled).max() < 1e-6 * SIZE
+    for frame in range(2, 7):
+        assert np.abs(evaluated(sheet, frame) - wanted[frame - 2]).max() < 1e-6 * SIZE
+
+
 @pytest.mark.parametrize("target", ["PC2", "SHAPE_KEYS", "ALEMBIC"])
 def test_targets_replace_each_other_and_go(sheet, target):
     rest = evaluated(sheet, 1)

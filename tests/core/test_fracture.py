@@ -125,6 +125,43 @@ def test_a_broken_sheet_resumes_with_identical_bytes(substeps):
         list(sc.simulate(scene(), 1, fps=96, substeps=substeps, resume=lost))
 
 
+@pytest.mark.parametrize("substeps", [1, 2])
+def test_a_factor_from_before_the_cut_serves_on(substeps):
+    """A few splits in a large sheet: no new factorisation, the same answer, and identical bytes after a resume."""
+
+    def scene(*, held=True):
+        points, faces = grid(40, 40, 1.0, 1.0)
+        shell = sc.Shell(points, faces, sc.Material.preset("reference"))
+        if held:
+            shell.pin([0, 40])
+            shell.pin([7], axes=(True, False, False))
+        shell.seam([(20, 61), (61, 102)], np.array([0.05, 0.1]))
+        return sc.Scene([shell])
+
+    whole = list(sc.simulate(scene(), 8, substeps=substeps))
+    assert [frame.stats["copies"] for frame in whole] == [0, 1, 2, 2, 2, 2, 2, 2]
+    assert whole[-1].stats["constant_factorisations"] == 1
+    rest = list(sc.simulate(scene(), 4, substeps=substeps, resume=whole[3].state))
+    assert rest[-1].positions.tobytes() == whole[-1].positions.tobytes()
+    loose = sum(frame.stats["iterations"] for frame in whole)
+    # The same with factors of its own at every cut.
+    fresh, state = [], None
+    for _ in range(8):
+        frame = next(iter(sc.simulate(scene(), 1, substeps=substeps, resume=state)))
+        state = {key: value for key, value in frame.state.items() if not key.startswith("factor_")}
+        fresh.append(frame)
+    assert loose <= 1.2 * sum(frame.stats["iterations"] for frame in fresh)
+    assert np.abs(fresh[-1].positions - whole[-1].positions).max() < 5e-3
+    # An edge that breaks without parting.
+    inner = sc.Shell(*grid(40, 40, 1.0, 1.0), sc.Material.preset("reference"))
+    inner.pin([0, 40])
+    inner.seam([(500, 541)], 0.05)
+    last = list(sc.simulate(sc.Scene([inner]), 4, substeps=substeps))[-1].stats
+    assert (last["broken_edges"], last["parted_edges"], last["copies"], last["constant_factorisations"]) == (1, 0, 0, 1)
+    free = list(sc.simulate(scene(held=False), 5, substeps=substeps))
+    assert free[-1].stats["constant_factorisations"] == 1 and free[-1].stats["copies"] == 2
+
+
 def test_pins_loads_and_ties_pass_on_to_the_copies():
     """A seam through a held, loaded and tied vertex: copies share springs and loads by mass, exact pins hold both."""
     points, faces = grid(4, 2, 0.4, 0.2)
@@ -182,6 +219,31 @@ def test_plastic_state_stays_with_its_hinges(bending):
     assert ahead.bendings[0].angles.rest_angles == pytest.approx(shell.shape_angles[left] + kept[left])
     # Left alone, the cut shell's energies are those of its hinges.
     assert ahead.elastic()[-1].value(np.asfortranarray(x[parent])) < system.elastic()[-1].value(x)
+
+
+def test_a_recut_energy_is_the_one_built_anew():
+    """Cut by cut, with a shell before it that grows as well: the same matrix, bit by bit, as from all cuts at once."""
+    shells = [plate(60), plate(90, seed=1)]
+    scene = sc.Scene(shells, gravity=(0, 0, 0))
+    start = System(scene)
+    system, cracks = start, Cracks(scene)
+    x = start.start.copy(order="F")
+    x[:, 2] = 0.2 * np.sin(4 * x[:, 0]) * np.cos(3 * x[:, 1])
+    for turn in range(3):
+        cut = cracks.step(system, x, float(turn))
+        assert cut is not None
+        system, parent, _ = cut
+        x = np.asfortranarray(x[parent] * np.array([1.0, 1.0, 1.3]))
+    saved = cracks.kept() | {"positions": x}
+    fresh = Cracks(scene).restore(saved, start)
+    for now, then in zip(system.bendings, fresh.bendings, strict=True):
+        for name in ("data", "indices", "indptr"):
+            assert (getattr(now.energy.matrix, name) == getattr(then.energy.matrix, name)).all()
+    rng = np.random.default_rng(0)
+    y = np.asfortranarray(x + 0.01 * rng.normal(size=x.shape))
+    for now, then, shell in zip(system.bendings, fresh.bendings, system.scene.shells, strict=True):
+        assert now.energy.gradient(y).tobytes() == then.energy.gradient(y).tobytes()
+        assert len(shell.hinges) < len(shell.cut.whole.hinges)
 
 
 def test_seams_open_at_their_time():

@@ -248,6 +248,12 @@ def test_more_refusals() -> None:
         shell.set_rest_angles(np.zeros(len(shell.hinges)))
     with pytest.raises(sc.ShellError, match="splits stretch from bending"):
         next(sc.simulate(sc.Scene([shell]), frames=1, integrator="imex_bending"))
+    with pytest.raises(sc.ShellError, match="right angle"):
+        shell.symmetry(np.flatnonzero(shell.rest_positions[:, 0] < 1e-9), 1)
+    with pytest.raises(sc.ShellError, match="axis 0, 1 or 2"):
+        shell.symmetry([0], 3)
+    with pytest.raises(sc.ShellError, match="which bending='cubic' has not"):
+        sc.Shell(*MESHES["regular"], WEAVE).symmetry([0], 0)
     with pytest.raises(sc.ShellError, match="levels"):
         shell.surface(shell.rest_positions, 9)
     with pytest.raises(sc.ShellError, match="with ghosts"):

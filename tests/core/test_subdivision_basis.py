@@ -188,3 +188,18 @@ def test_exchanged_variables_are_limits_and_slopes(name: str) -> None:
     np.testing.assert_allclose(rows[change.kept] @ control, y[change.slots], atol=1e-9)
     assert len(change.kept) >= len(border) - 1
     assert RULES[3].sum() == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_refined_control_meshes_have_the_same_surface(closed: bool) -> None:
+    points, faces = meshes.icosphere(1) if closed else meshes.bumpy(meshes.fan(5, 3), 0.3)
+    finer, children = sc.refine_control(points, faces)
+    assert len(children) == 4 * len(faces) and children.max() == len(finer) - 1
+    coarse, fine = LoopSurface(faces, len(points)), LoopSurface(children, len(finer))
+    at = fine.limit(finer)[: len(points)]
+    inside = (
+        np.ones(len(points), dtype=bool)
+        if closed
+        else ~np.isin(np.arange(len(points)), faces[coarse.next_on_boundary[faces].max(axis=1) >= 0])
+    )
+    np.testing.assert_allclose(at[inside], coarse.limit(points)[inside], atol=1e-12)
