@@ -1,12 +1,12 @@
 # Two commands: make demo, make test. All else is in tools/bootstrap.py.
 # make test ARGS="-k hinge -x" hands ARGS to pytest; make scene NAME=beams FULL=1 makes one scene of the gallery.
 
-.PHONY: demo test bench validate scene gallery blends extension clean
+.PHONY: demo test bench bench-cloth validate scene gallery blends extension clean
 
 scene: ARGS = $(NAME) $(if $(FULL),--full)
 gallery: ARGS = $(if $(FULL),--full)
 
-demo test bench validate scene gallery blends extension:
+demo test bench bench-cloth validate scene gallery blends extension:
 	@roots="$${PYENV_ROOT:-$$HOME/.pyenv}"; \
 	for python in python3 python3.11 python3.13 python "$$roots"/versions/3.11.*/bin/python "$$roots"/versions/3.13.*/bin/python; do \
 		if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 8))' >/dev/null 2>&1; then \

@@ -1,12 +1,12 @@
 """Four falling cylinders that differ only in the direction of their stiff axis.
 
-See: left to right isotropic, stiff along the cylinder ("vertical"), stiff around it ("horizontal"), diagonal; colour
-is membrane stress, strongest at impact. The second one is flattened most, the third bounces high, the diagonal one
-twists.
+See: left to right isotropic, stiff along the cylinder ("vertical"), stiff around it ("horizontal"), diagonal. The
+second one is flattened most, the third bounces high.
 
 Differs: rigidity 25 : 1 between the axes, 1.5 mN·m for the isotropic one; the cylinders fall on their side, tilted by
 12°. The walls do not collide with each other. The diagonal cylinder bounces about as high as the one that is stiff
-around it.
+around it. The paper's left image shows stress; stress is kept and given to the material here, but in the picture that
+is kept it stays at the blue end of the scale.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Four hats dropped on their brim: nearly rigid, rubber with and without damping, floppy.
 
-See: the same hat four times, tilted, falling on the floor. The rigid one (grey) tips over onto its brim as a whole,
-the rubber ones (red, yellow) flex at impact and rebound, the brim of the undamped one quivers on, the floppy one
-(blue) folds.
+See: the same hat four times, tilted, falling on the floor. From left: the rigid one tips onto its brim as a whole, the
+rubber ones flex at impact and rebound, the brim of the undamped one quivers on, the floppy one folds.
 
 Differs: the paper drops a real hat beside the simulated one; here damping and stiffness are compared. Only the floor
 is touched: a hat does not collide with itself.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 
 import numpy as np
-from scipy.sparse import csc_matrix, identity
+from scipy.sparse import csc_matrix, diags, identity
 from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
-from .types import Bools, Floats, Ints, Sparse
+from .types import Bools, Floats, Sparse
 from .vectors import inner
 
 
@@ -52,31 +52,37 @@ class CoordinateFactor:
     """
 
     def __init__(self, matrix: Sparse, free: Bools) -> None:
-        self._groups: list[tuple[list[int], Ints, Factor | None]] = []
-        matrix = matrix.tocsc()
+        self._groups: list[tuple[list[int], Factor]] = []
+        self._held = [np.flatnonzero(~free[:, axis]) for axis in range(3)]
         for axis in range(3):
-            for axes, _, _ in self._groups:
-                if np.array_equal(free[:, axes[0]], free[:, axis]):
+            for axes, _ in self._groups:
+                if np.array_equal(self._held[axes[0]], self._held[axis]):
                     axes.append(axis)
                     break
             else:
-                rows = np.flatnonzero(free[:, axis])
-                whole = len(rows) == len(free)
-                part = matrix if whole else matrix[rows][:, rows]
-                self._groups.append(([axis], rows, Factor(part) if len(rows) else None))
+                self._groups.append(([axis], Factor(_released(matrix, free[:, axis]))))
 
     def solve(self, right: Floats) -> Floats:
-        """Solution (n, 3); zero where a coordinate is held."""
-        if len(self._groups) == 1 and len(self._groups[0][1]) == len(right):
-            factor = self._groups[0][2]
-            assert factor is not None
-            return factor.solve(right)
-        solution = np.zeros_like(right)
-        for axes, rows, factor in self._groups:
-            if factor is not None:
-                at = np.ix_(rows, np.array(axes))
-                solution[at] = factor.solve(right[at])
+        """Solution (n, 3), by columns; zero where a coordinate is held."""
+        solution = np.array(right, order="F")
+        for axis, held in enumerate(self._held):
+            solution[held, axis] = 0.0
+        if len(self._groups) == 1:
+            return self._groups[0][1].solve(solution)
+        for axes, factor in self._groups:
+            solution[:, axes] = factor.solve(solution[:, axes])
         return solution
+
+
+def _released(matrix: Sparse, free: Bools) -> Sparse:
+    """The matrix with the rows and columns of what is held replaced by those of the identity.
+
+    Cutting them out instead would cost a gather and a scatter with every solve: a fifth of it.
+    """
+    if free.all():
+        return matrix
+    keep = diags(free.astype(np.float64))
+    return keep @ matrix @ keep + diags((~free).astype(np.float64))
 
 
 def conjugate_gradients(

@@ -14,8 +14,9 @@ from .cracks import Cracks
 from .errors import ShellError, StepFailed
 from .frame import Fields, Frame
 from .integrators import Integrator, State, StepPotential
+from .lbfgs import HISTORY, Memory
 from .scene import Scene, as_scene
-from .solver import FACTORED, Memory, Solution, Steps, mixed_newton, newton, quasi_newton, rms
+from .solver import FACTORED, Solution, Steps, mixed_newton, newton, quasi_newton, rms
 from .stretch_cap import STRAIN_LIMIT
 from .system import System
 from .types import Floats
@@ -26,6 +27,12 @@ HALVINGS = 6
 # Default tolerance on the position error of a step: this share of how far elastic forces moved the sheet in the last
 # step, or of the scene's size at 24 steps a second where that is larger.
 TOLERANCE = 0.02
+# The same for the quasi-Newton road without contact, which judges its error by the energy it still gains. Ten of these
+# in a row cost the reference sheet less than 1% of its size; twice as much is 9% off on a frame of a flag.
+GAIN = 0.04
+# Where elastic forces move a sheet by less than this share of what its loads do (most of it is in free fall), the loads
+# are the measure: halves the cost of the first frames after a release.
+FELT = 1.0
 # Newmark damps nothing, so what a solve leaves undone stays for good.
 UNDAMPED = 1e-4
 # Largest tolerance where things touch, as a share of the scene's size.
@@ -129,6 +136,7 @@ class _Run:
         self.size = float(np.linalg.norm(extent))
         self.given_tolerance = tolerance
         self.tolerance = SMALLEST * self.size if tolerance is None else tolerance
+        self.gain: float | None = None
         self.solver = solver
         self.iterations = iterations
         self.stats: dict[str, Any] = {}
@@ -192,17 +200,19 @@ class _Run:
             return
         if self.integrator.needs_factor(state.time, h):
             yield Progress("factor", state.time, index)
-        solution, memory = yield from self._solve(state, h, index)
+        solution = yield from self._solve(state, h, index)
         contact = self.system.contact
         taken = self.iterations is not None or (contact.exists and halvings <= HALVINGS - INSIST)
         if solution.converged or (taken and np.isfinite(solution.x).all() and not contact.late):
             contact.report["unsettled"] += not solution.converged
             ahead = self.integrator.finish(state, solution.x, h)
-            ahead.memory = memory.arrays()
+            ahead.memory = state.memory
             self.stats["steps"] += 1
             self.stats["change"] = max(self.stats["change"], solution.change)
             yield self._after_step(ahead, h)
             return
+        # What a failed solve has learnt led nowhere.
+        state.memory.clear()
         if halvings == 0:
             raise StepFailed(
                 f"the step at {state.time:.6g} s did not converge even at {h:.3g} s: {solution.why}",
@@ -210,7 +220,6 @@ class _Run:
                 state=self._saved(state),
             )
         self.stats["halvings"] += 1
-        state.memory = State(0.0, state.x, state.v, state.a).memory
         for _ in range(2):
             for event in self._advance(state, 0.5 * h, index, halvings - 1):
                 if isinstance(event, State):
@@ -235,13 +244,15 @@ class _Run:
         self.integrator.go_on_with(system, parent)
         self.parent = self.parent[parent[: system.visible]]
         x, v, a = (by_columns(array[parent]) for array in (state.x, state.v, state.a))
-        steps, changes = state.memory
+        ahead = State(state.time, x, v, a)
+        steps, changes, newest = state.memory.arrays()
         if len(steps):
             # Copies move as one did; a change of force is shared by mass, so that no pair's curvature changes.
             steps, changes = steps[:, parent], changes[:, parent] * (system.mass / before[parent])[None, :, None]
-        return State(state.time, x, v, a, (steps, changes))
+            ahead.memory = Memory.restored(len(x), steps, changes, newest)
+        return ahead
 
-    def _solve(self, state: State, h: float, index: int) -> Generator[Progress, None, tuple[Solution, Memory]]:
+    def _solve(self, state: State, h: float, index: int) -> Generator[Progress, None, Solution]:
         method = self.stats["solver"] = self._method(h)
         potential, guess = self.integrator.begin(state, h, extrapolate=method == "quasi_newton")
         if self.given_tolerance is None:
@@ -249,15 +260,18 @@ class _Run:
             least = SMALLEST * self.size * min(1.0, (24.0 * h) ** 2)
             share = UNDAMPED if self.integrator.name == "newmark" else TOLERANCE
             self.tolerance = max(least, share * potential.departure)
+            judged = self.integrator.name != "newmark" and not self.system.contact.exists
+            moved = max(potential.departure, FELT * potential.carried)
+            self.gain = max(least, GAIN * moved) if judged and self.iterations is None else None
+            if self.gain is not None and method == "quasi_newton":
+                self.tolerance = 0.1 * self.gain
             if self.system.contact.exists:
                 # A contact layer is thin: a looser solve leaves sheets hovering, without normal force or friction.
                 self.tolerance = min(self.tolerance, CONTACT * self.size)
         most = MOST[method] if self.iterations is None else self.iterations
-        memory = Memory(*state.memory)
         contact = self.system.contact
         if not contact.exists:
-            solution = yield from self._minimised(potential, guess, method, most, memory, state, index)
-            return solution, memory
+            return (yield from self._minimised(potential, guess, method, most, state, index))
         flight, guess = guess, contact.predict(guess)
         if self.given_tolerance is None:
             # What an impact will do shows in how far it pushed the guess: the last step, in free flight, knew nothing.
@@ -266,21 +280,19 @@ class _Run:
         start = np.where(potential.free, state.x, guess)
         available = potential.value_and_gradient(start)[0]
         for attempt in range(ROUNDS):
-            solution = yield from self._minimised(potential, guess, method, most, memory, state, index)
+            solution = yield from self._minimised(potential, guess, method, most, state, index)
             if not np.isfinite(solution.x).all():
-                return solution, memory
+                return solution
             if self.iterations is None:
-                solution = yield from self._downhill(
-                    solution, potential, start, available, method, memory, state, index
-                )
+                solution = yield from self._downhill(solution, potential, start, available, method, state, index)
             found = solution.x
             solution.x, arrived, settled = contact.follow(found, 0.5 * self.tolerance)
             if arrived and (settled or attempt >= ENOUGH):
-                return solution, memory
+                return solution
             # The solver's answer is right but where something was in its way.
             guess = contact.predict(found)
         solution.converged, solution.why = False, contact.blocked
-        return solution, memory
+        return solution
 
     def _downhill(
         self,
@@ -289,7 +301,6 @@ class _Run:
         start: Floats,
         available: float,
         method: str,
-        memory: Memory,
         state: State,
         index: int,
     ) -> Generator[Progress, None, Solution]:
@@ -301,14 +312,14 @@ class _Run:
         value, gradient = potential.value_and_gradient(solution.x)
         stiff = "newton_cg" if method == "newton" else method
         if value > available:
-            solution = yield from self._minimised(potential, start, stiff, MOST[stiff], memory, state, index)
+            solution = yield from self._minimised(potential, start, stiff, MOST[stiff], state, index)
             value, gradient = potential.value_and_gradient(solution.x)
         tolerance = self.tolerance
         for _ in range(SHARPER if method != "quasi_newton" and self.integrator.name == "implicit_euler" else 0):
             if not potential.gains(solution.x, gradient):
                 break
             self.tolerance *= 0.1
-            solution = yield from self._minimised(potential, solution.x, stiff, MOST[stiff], memory, state, index)
+            solution = yield from self._minimised(potential, solution.x, stiff, MOST[stiff], state, index)
             value, gradient = potential.value_and_gradient(solution.x)
         self.tolerance = tolerance
         return solution
@@ -329,7 +340,7 @@ class _Run:
         return solution
 
     def _minimised(
-        self, potential: StepPotential, x: Floats, method: str, most: int, memory: Memory, state: State, index: int
+        self, potential: StepPotential, x: Floats, method: str, most: int, state: State, index: int
     ) -> Generator[Progress, None, Solution]:
         """Minimum of the potential from x."""
         contact = self.system.contact
@@ -341,7 +352,7 @@ class _Run:
         if method in ("newton", "newton_cg"):
             steps = newton(potential, x, self.tolerance, most)
         else:
-            steps = quasi_newton(potential, x, self.tolerance, most, memory)
+            steps = quasi_newton(potential, x, self.tolerance, most, state.memory, self.gain)
         solution = yield from self._watched(steps, state, index)
         return solution
 
@@ -369,6 +380,7 @@ class _Run:
         self.system.contact.new_report()
 
     def _saved(self, state: State) -> dict[str, Any]:
+        steps, changes, newest = state.memory.arrays()
         return (
             self.system.kept()
             | self.cracks.kept()
@@ -378,8 +390,9 @@ class _Run:
                 "positions": state.x.copy(),
                 "velocities": state.v.copy(),
                 "accelerations": state.a.copy(),
-                "memory_steps": state.memory[0].copy(),
-                "memory_changes": state.memory[1].copy(),
+                "memory_steps": steps,
+                "memory_changes": changes,
+                "memory_newest": newest,
                 "stretch_scales": np.array(self.system.stretch_scales),
             }
         )
@@ -427,5 +440,12 @@ def _restored(saved: dict[str, Any], system: System) -> State:
         if scales.shape != (len(system.scene.shells),) or not ((scales > 0) & (scales <= 1)).all():
             raise ShellError("resume: stretch_scales must be one number per shell above 0 and at most 1")
         system.set_stretch_scales(scales.tolist())
-    memory = tuple(np.array(saved.get(name, np.zeros((0, 0, 3)))) for name in ("memory_steps", "memory_changes"))
-    return State(moment, arrays[0], arrays[1], arrays[2], (memory[0], memory[1]))
+    state = State(moment, arrays[0], arrays[1], arrays[2])
+    steps, changes = (np.asarray(saved.get(name, np.zeros((0, 0, 3)))) for name in ("memory_steps", "memory_changes"))
+    newest = int(saved.get("memory_newest", max(len(steps) - 1, 0)))
+    for name, pairs in (("memory_steps", steps), ("memory_changes", changes)):
+        whole = len(pairs) <= HISTORY and len(pairs) == len(steps) and (len(pairs) == 0 or pairs.shape[1:] == shape)
+        if not whole or not 0 <= newest < max(len(pairs), 1) or not np.isfinite(pairs).all():
+            raise ShellError(f"resume: {name} do not belong to a state of this scene; leave them out to start afresh")
+    state.memory = Memory.restored(len(state.x), steps, changes, newest)
+    return state

@@ -107,6 +107,10 @@ class System:
             bounds[i] = self.unknowns(i)
         self.parts = [(part, bool(self.free[part].all())) for part in bounds]
         """Unknowns of each shell, and whether nothing holds them exactly."""
+        self.anchors = np.zeros(n if len(shells) > 1 else 1, dtype=np.int64)
+        """A vertex of the shell that each unknown belongs to, (n,), or one for all."""
+        for part in bounds if len(shells) > 1 else []:
+            self.anchors[part] = np.arange(n)[part][0]
         joined = bool(scene.attachments) or scene.exact_contact
         self.bodies = [(slice(0, n), bool(self.free.all()))] if joined else self.parts
         """The same for what moves on its own: shells that are tied or may touch exchange momentum."""
@@ -403,19 +407,20 @@ class System:
                 self.version += 1
         self.stretch_scales = [float(scale) for scale in scales]
 
-    def stiffness(self, terms: StepTerms, membrane: bool = True, bending: bool = True) -> Sparse:
-        """Constant (n, n) matrix of all energies of a step."""
+    def stiffness(self, terms: StepTerms, membrane: bool = True) -> Sparse:
+        """Constant (n, n) matrix of all energies of a step but bending."""
         total = csr_matrix((self.vertex_count, self.vertex_count))
-        if membrane:
-            for energy in (e for group in self.membranes for e in group):
-                part = energy.stiffness()
-                total = total if part is None else total + part
-        if bending:
-            for bend in terms.bendings:
-                total = total + bend.stiffness()
-        for energy in terms.energies:
+        membranes = [energy for group in self.membranes for energy in group] if membrane else []
+        for energy in membranes + terms.energies:
             part = energy.stiffness()
             total = total if part is None else total + part
+        return total
+
+    def bending_stiffness(self, terms: StepTerms) -> Sparse:
+        """Constant (n, n) matrix of bending in a step."""
+        total = csr_matrix((self.vertex_count, self.vertex_count))
+        for bend in terms.bendings:
+            total = total + bend.stiffness()
         return total
 
     def admissible(self, x: Floats, trial: Floats) -> bool:

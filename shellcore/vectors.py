@@ -16,12 +16,18 @@ except ImportError:  # pragma: no cover
     csr_matvec = None
 
 
+# BLAS uses threads for dot products from 10,000 numbers on.
+ALONE = 8192
+
+
 def inner(a: Floats, b: Floats) -> float:
     """∑ aᵢ bᵢ of arrays of one shape.
 
-    np.vdot hands long arrays to BLAS threads, which spin for milliseconds when another process has the cores.
+    Long arrays are kept from BLAS, whose threads spin for milliseconds when another process has the cores; for short
+    ones it has none and takes 2 µs where einsum takes 8, a tenth of an iteration at 1.6k vertices.
     """
-    return float(np.einsum("i,i->", a.T.ravel(), b.T.ravel()))
+    u, v = a.T.ravel(), b.T.ravel()
+    return float(np.dot(u, v)) if u.size <= ALONE else float(np.einsum("i,i->", u, v))
 
 
 def components(x: Floats) -> Floats:

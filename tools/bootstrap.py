@@ -61,6 +61,9 @@ CHECKS = (
 )
 IN_BLENDER = ("tests/addon", "tests/real", "tests/scenes")
 
+# What stands in benchmarks/ and is not run by `make bench`: shared code, and what runs inside Blender.
+NO_BENCH = ("common", "against_cloth")
+
 ADDON_TYPES = (("tools/addon_types.py",),)
 IN_BPY = ("tools/in_blender.py",)
 
@@ -85,8 +88,8 @@ class Stop(Exception):
 
 def main(arguments: list[str]) -> int:
     commands = {
-        "test": test, "demo": demo, "bench": bench, "validate": validate, "scene": scene, "gallery": gallery,
-        "blends": blends, "extension": extension,
+        "test": test, "demo": demo, "bench": bench, "bench-cloth": bench_cloth, "validate": validate, "scene": scene,
+        "gallery": gallery, "blends": blends, "extension": extension,
     }  # fmt: skip
     command = commands.get(arguments[0]) if arguments else None
     try:
@@ -150,7 +153,7 @@ def demo(arguments: list[str]) -> int:
 def bench(arguments: list[str]) -> int:
     """Every benchmark, one after the other, or those named; each writes JSON to out/ and pictures to docs/."""
     python = any_python()
-    names = arguments or sorted(path.stem for path in (ROOT / "benchmarks").glob("*.py") if path.stem != "common")
+    names = arguments or sorted(path.stem for path in (ROOT / "benchmarks").glob("*.py") if path.stem not in NO_BENCH)
     failed = []
     for name in names:
         say(name)
@@ -159,6 +162,15 @@ def bench(arguments: list[str]) -> int:
     for name in failed:
         say(f"failed: {name}")
     return 1 if failed else 0
+
+
+def bench_cloth(arguments: list[str]) -> int:
+    """Bakes against Blender's own Cloth, inside Blender 5.2; results and picture go to docs/."""
+    inside, drawing = prepared(BPY52), any_python()
+    if inside is None:
+        raise Stop("The benchmark against Cloth needs Python 3.13, for Blender 5.2 as a module; none was found.")
+    done = run(inside, "benchmarks/against_cloth.py", *arguments)
+    return done or run(drawing, "benchmarks/cloth/picture.py")
 
 
 def validate(arguments: list[str]) -> int:

@@ -34,6 +34,11 @@ class Energy(ABC):
         """Size [J] of the rounding error of the value last computed, near x; smaller decreases cannot be seen."""
         return 0.0
 
+    def quadratic(self) -> Sparse | None:
+        """The (n, n) matrix Q of an energy that is ½ xᵀQx and a constant, alike in x, y and z, and blind to the
+        translation of any shell; None if it is not."""
+        return None
+
     def stiffness(self) -> Sparse | None:
         """Constant positive semidefinite (n, n) matrix [N/m] that stands in for the Hessian in every
         coordinate: the papers' constant Jacobian, and the matrix the solvers factor once."""
@@ -98,6 +103,9 @@ class QuadraticEnergy(Energy):
 
     def round_off(self, x: Floats) -> float:
         return self._form.round_off(x)
+
+    def quadratic(self) -> Sparse | None:
+        return self.matrix
 
     def stiffness(self) -> Sparse | None:
         return self.matrix

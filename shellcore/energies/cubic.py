@@ -192,6 +192,9 @@ class Cubic(Energy):
         """Whether no hinge has a cubic term."""
         return len(self._curved) == 0
 
+    def quadratic(self) -> Sparse | None:
+        return self.matrix if self.flat else None
+
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         value, gradient = self._form.value_and_gradient(x)
         value += self.constant

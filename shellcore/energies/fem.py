@@ -2,7 +2,8 @@
 
 Green strain E = ½(FᵀF − I) with F = ∂x/∂(warp, weft), energy density ½ E : C : E per unit rest area
 (St Venant-Kirchhoff), the element of Bergou et al. 2006, section 3. F is linear in the positions, so one
-constant sparse matrix G takes x to all deformation gradients and its transpose takes stresses to forces.
+constant sparse matrix G takes x to all deformation gradients and its transpose takes stresses to forces. Energy and
+gradient alone are cheaper from the edges' lengths (`metric.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ..assembly import BlockPattern, Hessian, scalar_matrix
 from ..types import Floats, Ints, Sparse
 from ..vectors import applied, components, dot, inner, products
 from .base import Energy, round_off_of_squares
+from .metric import EdgeMetric
 
 Moduli = tuple[Floats, Floats, Floats, Floats]
 Stress = tuple[Floats, Floats, Floats]
@@ -49,11 +51,23 @@ class Fem(Energy):
     ) -> None:
         self.moduli = moduli
         self._hat_gradients, self.areas = warp_gradients(positions, faces, axes)
-        self.plastic: tuple[Floats, Floats, Floats] | None = None
-        """Green strain E11, E22, E12 that the sheet rests at, each (m,): a rest metric of its own (None: its shape)."""
+        self._plastic: Stress | None = None
+        corners = positions[faces]
+        ends = np.roll(corners, -1, axis=1) - np.roll(corners, 1, axis=1)
+        self._rest_squares = (ends * ends).sum(axis=2)
         self._last_value = 0.0
         self._total_stiffness = float(self.areas @ (moduli[0] + moduli[1]))
         self._place(faces + offset, vertex_count or len(positions))
+
+    @property
+    def plastic(self) -> Stress | None:
+        """Green strain E11, E22, E12 that the sheet rests at, each (m,): a rest metric of its own (None: its shape)."""
+        return self._plastic
+
+    @plastic.setter
+    def plastic(self, strain: Stress | None) -> None:
+        # None where it is zero: a run and the one that resumes it must add up alike.
+        self._plastic = strain if strain is not None and any(part.any() for part in strain) else None
 
     def recut(self, faces: Ints, vertex_count: int) -> Fem:
         """The same faces on other vertices of the stack, (m, 3), after the mesh was cut."""
@@ -70,12 +84,14 @@ class Fem(Energy):
         areas = np.concatenate([self.areas, self.areas])
         self._to_forces = csr_matrix(self._to_gradients.T.multiply(areas[None, :]))
         self._pattern: BlockPattern | None = None
+        self._metric: EdgeMetric | None = None
 
     def stiffen(self, factor: float) -> None:
         """Multiply the moduli."""
         a11, a22, a12, a66 = self.moduli
         self.moduli = (factor * a11, factor * a22, factor * a12, factor * a66)
         self._total_stiffness *= factor
+        self._metric = None
 
     def deformation(self, x: Floats) -> tuple[Floats, Floats]:
         """Images of the unit warp and weft vectors, components first, each (3, m)."""
@@ -103,16 +119,19 @@ class Fem(Energy):
         return a11 * e11 + a12 * e22, a12 * e11 + a22 * e22, 2.0 * a66 * e12
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+        if self.plastic is None:
+            if self._metric is None:
+                self._metric = EdgeMetric(
+                    self.faces, self._rest_squares, self._hat_gradients, self.areas, self.moduli, self.vertex_count
+                )
+            self._last_value, gradient = self._metric.value_and_gradient(x)
+            return self._last_value, gradient
         warp, weft = self.deformation(x)
         e11, e22, e12 = self._elastic(*green_strain(warp, weft))
         s11, s22, s12 = self.stress(e11, e22, e12)
         density = 0.5 * (s11 * e11 + s22 * e22) + s12 * e12
         self._last_value = inner(self.areas, density)
         return self._last_value, self.forces_of(warp, weft, s11, s22, s12)
-
-    def gradient(self, x: Floats) -> Floats:
-        warp, weft = self.deformation(x)
-        return self.forces_of(warp, weft, *self.stress(*self._elastic(*green_strain(warp, weft))))
 
     def round_off(self, x: Floats) -> float:
         return round_off_of_squares(self._last_value, self._total_stiffness)

@@ -39,3 +39,7 @@ class Attachments(QuadraticEnergy):
         columns = np.concatenate([first, second, second, first])
         values = np.concatenate([strength, strength, -strength, -strength])
         super().__init__(scalar_matrix(rows, columns, values, vertex_count), int(first[0]))
+
+    def quadratic(self) -> Sparse | None:
+        # It ties shells that move apart: no translation of either is free.
+        return None

@@ -124,8 +124,8 @@ class TestColliders:
     def test_a_sheet_comes_to_rest_on_the_floor(self):
         floor = sc.Plane((0.0, 0.0, -0.2), (0, 0, 1))
         *_, last = sc.simulate(sc.Scene([sheet()], colliders=[floor]), 40, tolerance=1e-7)
-        # g h²/25 of depth below half a thickness.
-        expected = -0.2 + 0.5e-3 - 9.81 / 24**2 / 25
+        # g h²/400 of depth below half a thickness.
+        expected = -0.2 + 0.5e-3 - 9.81 / 24**2 / 400
         assert last.positions[:, 2] == pytest.approx(expected, abs=2e-5)
         shell = sheet()
         assert last.fields["contact"] == pytest.approx(9.81 * shell.mass, rel=0.02)

@@ -234,6 +234,8 @@ def test_closed_and_flat_resting_shells(model: str) -> None:
         ({"rest_angles": np.zeros(74)}, "rest_angles='shape' or 'flat'"),
         ({"damping": sc.Damping(hinge=1.0)}, "no hinges"),
         ({"quadrature": 2}, "quadrature=2"),
+        ({"plasticity": sc.Plasticity(1.0)}, "plasticity"),
+        ({"fracture": sc.Fracture(10.0)}, "fracture"),
         ({"ghosts": "none"}, "ghosts='none'"),
     ],
 )

@@ -108,3 +108,19 @@ def test_two_sheets_meet_between_limit_points() -> None:
     assert min(gap) > 0.0
     # Momentum goes from one to the other.
     assert np.mean(frames[-1].velocities[:16, 2]) < -0.2
+
+
+def test_borders_that_are_attached_make_a_crease() -> None:
+    points, faces = meshes.grid(3, 3, 0.3, 0.3, "one")
+    first = sc.Shell(points, faces, CLOTH, bending="subdivision")
+    second = sc.Shell(points + np.array([0.3, 0, 0]), faces, CLOTH, bending="subdivision")
+    right, left = np.flatnonzero(points[:, 0] > 0.299), np.flatnonzero(points[:, 0] < 1e-9)
+    first.clamp(left)
+    first.pin(right)
+    scene = sc.Scene([first, second], attachments=[sc.Attach(first, right, second, left, stiffness=1e4)])
+    *_, frame = sc.simulate(scene, frames=5, fps=50)
+    a, b = first.limit(frame.control(0)), second.limit(frame.control(1))
+    assert np.abs(a[right] - b[left]).max() < 1e-4
+    # The slope across the line is one on this side and another on that.
+    before, after = (a[right] - a[right - 1]) / 0.1, (b[left + 1] - b[left]) / 0.1
+    assert (before[:, 2] - after[:, 2]).min() > 0.3

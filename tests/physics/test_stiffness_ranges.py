@@ -36,8 +36,8 @@ def test_beam_frequency_rises_as_the_root_of_rigidity() -> None:
 def test_drapes() -> None:
     scales = []
     for ratio in scenes.DRAPE_RATIOS:
-        shell, quadratic, _ = scenes.drape(ratio, "quadratic", n=20, frames=48)
-        _, hinge, _ = scenes.drape(ratio, "hinge", n=20, frames=48)
+        shell, quadratic, _ = scenes.drape(ratio, "quadratic", n=28, frames=48)
+        _, hinge, _ = scenes.drape(ratio, "hinge", n=28, frames=48)
         apart = np.sqrt(((quadratic - hinge) ** 2).sum(axis=1).mean())
         assert apart < 0.03 * scenes.SIDE
         scales.append(scenes.fold_scale(shell, quadratic))
