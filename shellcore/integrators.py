@@ -28,7 +28,14 @@ from .parabola import Parabola
 from .solver import rms
 from .system import StepTerms, System
 from .types import Bools, Floats, Ints, Sparse
-from .vectors import by_columns
+from .vectors import by_columns, inner
+
+# Iterations between looks at the stiffness of contacts, and the share of it that must have changed for a new
+# factorisation: one costs as much as five iterations.
+RENEW, CHANGED = 10, 0.8
+
+# Share of the energy implicit Euler takes that a residual may give back, and what is too little to matter.
+GAIN, NEGLIGIBLE = 0.25, 1e-7
 
 # Where bending adds less than this share to every diagonal entry, the constant matrix is factored without it: hinges
 # reach twice as far as triangles, and the factor is three times as full with them. On the reference sheet of 25.6k
@@ -67,6 +74,10 @@ class StepPotential:
     """How far dead forces alone carry the sheet in this step [m], root mean square."""
     start: Floats
     """Positions at the start of the step, (n, 3)."""
+    centre: Floats
+    """Where inertia alone would go, (n, 3)."""
+    force: Floats
+    """Dead forces [N], (n, 3)."""
 
     def __init__(
         self,
@@ -86,6 +97,7 @@ class StepPotential:
         self._hessian_parts = hessian_parts
         self._factor = factor
         self._held = np.flatnonzero(~self.free.T.ravel())
+        self._stiffened: Floats = np.zeros(1)
 
     # A trial step too far may overflow: the solvers see that the value is not finite and step back.
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -112,6 +124,17 @@ class StepPotential:
                 inertia = self._inertia[part]
                 step[part] += (gradient[part] - inertia * step[part]).sum(axis=0) / inertia.sum()
 
+    def gains(self, x: Floats, gradient: Floats) -> bool:
+        """Whether ending the step at x with a `gradient` left over may add energy.
+
+        A residual r adds r·Δx over the step; implicit Euler takes ½ m |Δv|² (of convex energies, at least).
+        """
+        offset = x - self.centre
+        taken = 0.5 * inner(self._inertia * offset, offset)
+        # What gravity adds in one step is the scale of what counts.
+        fallen = 0.5 * inner(self.force / self._inertia, self.force)
+        return inner(gradient, x - self.start) > GAIN * taken + NEGLIGIBLE * fallen
+
     def mixed_stress(self, x: Floats) -> MixedStress:
         # From the last state by the linearised strain: free flight stretches what it turns.
         stresses = MixedStress(self._energies, self.start)
@@ -124,9 +147,16 @@ class StepPotential:
     matrix: Sparse = None
     """The constant (n, n) matrix behind `precondition`."""
 
-    def stiffen(self, contacts: Sparse) -> None:
-        """Precondition with the stiffness of contacts, (n, n), added to the constant matrix: a new factorisation."""
-        self._factor = CoordinateFactor(self.matrix + contacts, self.free)
+    def renew(self, x: Floats, iteration: int) -> None:
+        """Precondition with the stiffness of contacts added to the constant matrix where they have come or gone."""
+        contact = self._system.contact
+        if not contact.exists or iteration % RENEW:
+            return
+        stiffness = contact.vertex_stiffness(x)
+        off = float(np.abs(stiffness - self._stiffened).sum())
+        if off > CHANGED * float(np.maximum(stiffness, self._stiffened).sum()):
+            self._factor = CoordinateFactor(self.matrix + contact.stiffness_at(x), self.free)
+            self._stiffened = stiffness
 
     def precondition(self, residual: Floats) -> Floats:
         return self._factor.solve(residual)
@@ -271,7 +301,7 @@ class Integrator:
         potential = StepPotential(system, inertia, parabola, energies, hessian_parts, factor)
         potential.matrix = matrix
         flight: Floats = np.add(centre, terms.force / inertia[:, None])
-        potential.start = x
+        potential.start, potential.centre, potential.force = x, centre, terms.force
         potential.departure = rms(np.where(system.free, x + h * v + (h * h) * state.a - flight, 0.0))
         potential.carried = rms(np.where(system.free, flight - centre, 0.0))
         guess = self._guess(state, flight, h) if extrapolate and not newmark else flight

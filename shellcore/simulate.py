@@ -16,7 +16,7 @@ from .frame import Fields, Frame
 from .integrators import Integrator, State, StepPotential
 from .lbfgs import HISTORY, Memory
 from .scene import Scene, as_scene
-from .solver import FACTORED, Solution, Steps, mixed_newton, newton, quasi_newton
+from .solver import FACTORED, Solution, Steps, mixed_newton, newton, quasi_newton, rms
 from .stretch_cap import STRAIN_LIMIT
 from .system import System
 from .types import Floats
@@ -35,14 +35,16 @@ GAIN = 0.04
 FELT = 1.0
 # Newmark damps nothing, so what a solve leaves undone stays for good.
 UNDAMPED = 1e-4
+# Largest tolerance where things touch, as a share of the scene's size.
+CONTACT = 1e-4
 SMALLEST = 1e-11
 MOST = {"quasi_newton": 400, "newton": 200, "newton_cg": 200}
 # (Distance a membrane wave travels in a step / size of the sheet)², from which Newton is the cheaper road.
 STIFF = 40.0
 # Times a step is solved again with contacts looked up anew before it is halved.
 ROUNDS = 8
-# Iterations after which contacts are factored into the preconditioner anew.
-RENEW = 16
+# Times a solve that would add energy is sharpened tenfold.
+SHARPER = 4
 # From this round on a step that arrives is taken even if normals turned meanwhile.
 ENOUGH = 2
 # A step halved this often is taken where the solver and the bound still disagree, if colliders have arrived.
@@ -265,21 +267,61 @@ class _Run:
                 self.tolerance = 0.1 * self.gain
             if self.system.contact.exists:
                 # A contact layer is thin: a looser solve leaves sheets hovering, without normal force or friction.
-                self.tolerance = min(self.tolerance, 1e-4 * self.size)
+                self.tolerance = min(self.tolerance, CONTACT * self.size)
         most = MOST[method] if self.iterations is None else self.iterations
         contact = self.system.contact
         if not contact.exists:
             return (yield from self._minimised(potential, guess, method, most, state, index))
-        guess = contact.predict(guess)
+        flight, guess = guess, contact.predict(guess)
+        if self.given_tolerance is None:
+            # What an impact will do shows in how far it pushed the guess: the last step, in free flight, knew nothing.
+            self.tolerance = max(self.tolerance, min(share * rms(guess - flight), CONTACT * self.size))
+        # At the start of the step the potential is the energy there, kinetic and all: nothing above it can be reached.
+        start = np.where(potential.free, state.x, guess)
+        available = potential.value_and_gradient(start)[0]
         for attempt in range(ROUNDS):
             solution = yield from self._minimised(potential, guess, method, most, state, index)
             if not np.isfinite(solution.x).all():
                 return solution
-            guess, arrived, settled = contact.follow(solution.x, 0.5 * self.tolerance)
-            solution.x = guess
+            if self.iterations is None:
+                solution = yield from self._downhill(solution, potential, start, available, method, state, index)
+            found = solution.x
+            solution.x, arrived, settled = contact.follow(found, 0.5 * self.tolerance)
             if arrived and (settled or attempt >= ENOUGH):
                 return solution
+            # The solver's answer is right but where something was in its way.
+            guess = contact.predict(found)
         solution.converged, solution.why = False, contact.blocked
+        return solution
+
+    def _downhill(
+        self,
+        solution: Solution,
+        potential: StepPotential,
+        start: Floats,
+        available: float,
+        method: str,
+        state: State,
+        index: int,
+    ) -> Generator[Progress, None, Solution]:
+        """A solution whose energy can be had: no more than was `available` [J] at the start of the step.
+
+        A guess that contact pushed may lie beyond a barrier (a bowl inside out): then once more from the start,
+        downhill all the way. Stiff shells turn small errors into energy: what is left over must not add any.
+        """
+        value, gradient = potential.value_and_gradient(solution.x)
+        stiff = "newton_cg" if method == "newton" else method
+        if value > available:
+            solution = yield from self._minimised(potential, start, stiff, MOST[stiff], state, index)
+            value, gradient = potential.value_and_gradient(solution.x)
+        tolerance = self.tolerance
+        for _ in range(SHARPER if method != "quasi_newton" and self.integrator.name == "implicit_euler" else 0):
+            if not potential.gains(solution.x, gradient):
+                break
+            self.tolerance *= 0.1
+            solution = yield from self._minimised(potential, solution.x, stiff, MOST[stiff], state, index)
+            value, gradient = potential.value_and_gradient(solution.x)
+        self.tolerance = tolerance
         return solution
 
     def _watched(self, steps: Steps, state: State, index: int) -> Generator[Progress, None, Solution]:
@@ -300,27 +342,19 @@ class _Run:
     def _minimised(
         self, potential: StepPotential, x: Floats, method: str, most: int, state: State, index: int
     ) -> Generator[Progress, None, Solution]:
-        """Minimum of the potential from x. With contacts the preconditioner is renewed as they come and go."""
-        contact, spent = self.system.contact, 0
+        """Minimum of the potential from x."""
+        contact = self.system.contact
         touching = contact.exists and contact.presses(x)
         if method == "newton" and not touching and self.system.vertex_count <= FACTORED:
             solution = yield from self._watched(mixed_newton(potential, x, self.tolerance, most), state, index)
             if solution.converged or self.iterations is not None:
                 return solution
-        while True:
-            limit = most - spent
-            if contact.exists and contact.presses(x):
-                potential.stiffen(contact.stiffness_at(x))
-                limit = min(limit, RENEW)
-            if method in ("newton", "newton_cg"):
-                steps = newton(potential, x, self.tolerance, limit)
-            else:
-                steps = quasi_newton(potential, x, self.tolerance, limit, state.memory, self.gain)
-            solution = yield from self._watched(steps, state, index)
-            spent += solution.counts.iterations
-            if solution.converged or spent >= most or solution.counts.iterations < limit:
-                return solution
-            x = solution.x
+        if method in ("newton", "newton_cg"):
+            steps = newton(potential, x, self.tolerance, most)
+        else:
+            steps = quasi_newton(potential, x, self.tolerance, most, state.memory, self.gain)
+        solution = yield from self._watched(steps, state, index)
+        return solution
 
     def _method(self, h: float) -> str:
         if self.solver != "auto":

@@ -79,6 +79,9 @@ class Potential(Protocol):
     def factored(self, hessian: Hessian, definite: bool = False) -> Callable[[Floats], Floats] | None:
         """hessian⁻¹ residual by a factorisation of its own; None if it must be `definite` and is not."""
 
+    def renew(self, x: Floats, iteration: int) -> None:
+        """Before an iteration at x: take what has changed since the constant matrix was factored into account."""
+
     def first_step(self, x: Floats, direction: Floats, slope: float) -> float:
         """Share of a proposed step to try first, at most 1: less where contacts would throw it back."""
 
@@ -130,6 +133,7 @@ def quasi_newton(
     below = 0
     values = [value]
     while counts.iterations < most:
+        potential.renew(x, counts.iterations)
         if gain is not None and len(values) > 2 * WINDOW:
             gained = max(values[-WINDOW - 1] - value, 0.0)
             if np.sqrt(2.0 * gained / potential.inertia) <= gain:
@@ -212,6 +216,7 @@ def newton(potential: Potential, x: Floats, tolerance: float, most: int) -> Step
     precondition: Callable[[Floats], Floats] = potential.precondition
     limit = PRODUCTS
     while counts.iterations < most:
+        potential.renew(x, counts.iterations)
         hessian = potential.hessian(x)
         direction, spent = yield from _solved(potential, hessian, gradient, precondition, change)
         counts.products += spent

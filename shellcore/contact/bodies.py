@@ -13,10 +13,14 @@ import numpy as np
 from ..colliders import Collider, Plane, Sphere
 from ..mesh import Topology
 from ..scene import Scene
+from ..shell import Shell
 from ..types import Bools, Floats, Ints
+from .fans import inner_vertices
 
 # Part of half a sheet's thickness that no collider can press into; the rest is where its force grows.
 CORE = 0.55
+# Least contact distance as a share of the mean edge: a solver cannot see layers far below its tolerance.
+THINNEST = 0.01
 
 
 class Surface:
@@ -32,6 +36,8 @@ class Surface:
         self.ends = np.ascontiguousarray(edges.T)
         self.own_vertices = _owned(faces)
         self.own_edges = _owned(face_edges)
+        self.inner = inner_vertices(faces, face_edges, int(faces.max()) + 1)
+        """Vertices with one closed fan of faces, up to the last one named."""
 
 
 def _owned(features: Ints) -> Ints:
@@ -57,7 +63,8 @@ class Bodies:
         for shell in shells:
             thickness = _at_vertices(shell.material.thickness, shell.mesh)
             given = scene.contact_distance
-            half.append(0.5 * (thickness if given is None else np.full_like(thickness, given)))
+            least = np.maximum(thickness, THINNEST * _mean_edge(shell))
+            half.append(0.5 * (least if given is None else np.full_like(thickness, given)))
             core.append(CORE * np.minimum(0.5 * thickness, half[-1]))
         sizes = [len(shell.rest_positions) for shell in shells]
         self.owner = np.repeat(np.arange(len(shells)), sizes)
@@ -99,6 +106,12 @@ class Bodies:
         a, b = self.owner[first], self.owner[second]
         may: Bools = (a != b) | self.touches_itself[a]
         return may
+
+
+def _mean_edge(shell: Shell) -> float:
+    """Mean rest length of a shell's edges [m]."""
+    x, edges = shell.rest_positions, shell.mesh.edges
+    return float(np.linalg.norm(x[edges[:, 1]] - x[edges[:, 0]], axis=1).mean())
 
 
 def _at_vertices(value: float | Floats, mesh: Topology) -> Floats:

@@ -8,7 +8,7 @@ along n(s) is a quadratic in s; it stays above c |n(s)| if its three Bézier coe
     n₀·Δ₀,   ½ (n₀·Δ₁ + n₁·Δ₀),   n₁·Δ₁     are above     c,   c (1 + n₀·n₁)/2,   c
 
 (Δ: the vector between the vertices before and after; |n(s)| ≤ 1 − s(1−s)(1 − n₀·n₁)). No root is sought, motion of both
-sides together costs nothing, and the sides may turn. A pair that fails is cut short.
+sides together costs nothing, and the sides may turn. A pair that fails is tried in halves, then cut short.
 """
 
 from __future__ import annotations
@@ -21,66 +21,107 @@ from .pairs import Pairs
 
 # Share of its room that a pair must keep after a step.
 KEPT = 0.02
-# Share of its room that a pair which is cut short may use up.
-SHARE = 0.8
-ROUNDS = 8
+# Share of its room that a pair which is cut short may use up, and share of its layer that it leaves.
+SHARE, COMFORT = 0.8, 0.5
+ROUNDS = 24
+# How often a way is halved to follow directions that turn.
+HALVINGS = 5
 
 
-def unsafe(pairs: Pairs, x: Floats, move: Floats) -> Ints:
-    """Pairs that may cross when the stack goes straight from x, where they were looked at, by `move` (total, 3)."""
-    ahead = x + move
-    _, turned, distance = pairs.nearest(ahead)
-    v, n = pairs.vertices, pairs.normals
+def unsafe(pairs: Pairs, x: Floats, move: Floats) -> tuple[Ints, Floats]:
+    """Pairs that may cross when the stack goes straight from x, where they were looked at, by `move` (total, 3), and
+    the share of the way that they may go for sure, each (k,)."""
+    # First what comes no closer along n than its room allows: all that is needed for most pairs.
+    low, high = pairs.along(move)
+    kept = _kept(pairs)
+    doubt = np.flatnonzero(pairs.distance - (high - low) <= kept)
+    if len(doubt) == 0:
+        return doubt, np.zeros(0)
+    part = pairs.picked(doubt)
+    start, way = ([field[part.vertices[:, k]] for k in range(4)] for field in (x, move))
+    sure = _sure(part, start, way, kept[doubt])
+    crossed = np.flatnonzero(sure < 1.0)
+    return doubt[crossed], sure[crossed]
+
+
+def _kept(pairs: Pairs) -> Floats:
+    """Distance that each pair must keep [m], (p,)."""
     solid = pairs.radius + pairs.core
     # What starts within the core (a sheet laid too close, or to be untangled) may stay or leave, not go deeper.
     room = pairs.room()
     deeper = pairs.distance - 1e-9 * np.abs(solid) - 1e-15
-    kept = np.where(room > 0, solid + KEPT * np.minimum(room, pairs.reach), deeper)
-    # First what comes no closer along n than its room allows: all that is needed for most pairs.
-    low, high = pairs.along(move)
-    doubt = np.flatnonzero(pairs.distance - (high - low) <= kept)
-    if len(doubt) == 0:
-        return doubt
-    part, n0, n1, v = pairs.picked(doubt), n[doubt], turned[doubt], v[doubt]
-    middle = [0.5 * (dot(ahead[v[:, k]], n0) + dot(x[v[:, k]], n1)) for k in range(4)]
-    low, high = part.sides(middle)
-    cosine = dot(n0, n1)
-    crossed = (distance[doubt] <= kept[doubt]) | (low - high <= kept[doubt] * 0.5 * (1.0 + cosine))
-    found: Ints = doubt[crossed]
-    return found
+    return np.where(room > 0, solid + KEPT * np.minimum(room, pairs.reach), deeper)
 
 
-def shortened(pairs: Pairs, x: Floats, move: Floats, tied: Ints) -> Floats:
+def _sure(pairs: Pairs, start: list[Floats], move: list[Floats], kept: Floats) -> Floats:
+    """Share of its straight way that each pair goes separated for sure, (p,); `start`, `move`: of its four vertices.
+
+    The criterion above on the whole way; where it fails, on both halves, and so on: a corner that passes round an
+    edge turns n by more than one straight change can follow.
+    """
+    sure = np.ones(len(pairs))
+    rows, begin, length = np.arange(len(pairs)), np.zeros(len(pairs)), 1.0
+    for level in range(HALVINGS + 1):
+        part, limit = pairs.picked(rows), kept[rows]
+        moves = [m[rows] for m in move]
+        here = [p[rows] + begin[:, None] * m for p, m in zip(start, moves, strict=True)]
+        there = [p + length * m for p, m in zip(here, moves, strict=True)]
+        n0 = part.nearest_of(here)[1] if level else part.normals
+        _, n1, distance = part.nearest_of(there)
+        low, high = part.sides([0.5 * (dot(q, n0) + dot(p, n1)) for p, q in zip(here, there, strict=True)])
+        touched = distance <= limit
+        failed = np.flatnonzero(touched | (low - high <= limit * 0.5 * (1.0 + dot(n0, n1))))
+        rows, begin, touched = rows[failed], begin[failed], touched[failed]
+        if len(rows) == 0 or level == HALVINGS:
+            break
+        # What comes after a touch does not matter.
+        end = np.ones(len(pairs))
+        np.minimum.at(end, rows[touched], begin[touched] + length)
+        live = begin < end[rows]
+        length *= 0.5
+        rows = np.repeat(rows[live], 2)
+        begin = np.repeat(begin[live], 2)
+        begin[1::2] += length
+    np.minimum.at(sure, rows, begin)
+    return sure
+
+
+def shortened(pairs: Pairs, x: Floats, move: Floats, tied: Ints) -> Floats | None:
     """Factor for each vertex of the stack, (total,) between 0 and 1, that makes `move` safe; one for all of `tied`.
 
-    Vertices of a pair that is not safe go back alike. That may spoil another pair that relied on them, so this repeats,
-    and ends with one factor for the whole stack if it must.
+    Vertices of a pair that is not safe go back alike. That may spoil another pair that relied on them, so this repeats.
+    None if that does not end.
     """
     factor = np.ones(len(move))
-    room = np.maximum(pairs.room(), 0.0)
+    # What would cross stops well within its layer, not where the core begins: there it could hardly move any more.
+    deep = np.maximum(pairs.room(), 0.0)
+    room = np.maximum(deep - COMFORT * (pairs.reach - pairs.core), 0.1 * deep)
+    # Rows of `pairs` whose vertices have been cut short: only these need another look.
+    rows, part = np.arange(len(pairs)), pairs
     for _ in range(ROUNDS):
-        bad = unsafe(pairs, x, factor[:, None] * move)
+        bad, sure = unsafe(part, x, factor[:, None] * move)
         if len(bad) == 0:
             return factor
-        part = pairs.picked(bad)
-        low, high = part.along(factor[:, None] * move)
+        short = part.picked(bad)
+        low, high = short.along(factor[:, None] * move)
         closer = np.maximum(high - low, 1e-300)
-        # What fails without approaching along n (it turns) is halved.
-        share = np.minimum(np.where(high > low, SHARE * room[bad] / closer, 1.0), 0.7)
+        share = np.where(high > low, SHARE * room[rows[bad]] / closer, 0.5)
+        share = np.clip(np.maximum(share, SHARE * sure), 0.0, 0.95)
         least = np.ones(len(move))
-        for k in range(4):
-            np.minimum.at(least, part.vertices[:, k], share)
+        np.minimum.at(least, short.vertices.ravel(), np.repeat(share, 4))
         factor = factor * least
         if len(tied):
             factor[tied] = factor[tied].min()
-    return np.full(len(move), alike(pairs, x, move))
+        rows = np.flatnonzero((factor < 1.0)[pairs.vertices].any(axis=1))
+        part = pairs.picked(rows)
+    return None
 
 
 def alike(pairs: Pairs, x: Floats, move: Floats) -> float:
     """One of 1, ½, ¼, … or 0 that makes `move` safe when all vertices go that share of it."""
     share = 1.0
     while share > 1e-4:
-        if len(unsafe(pairs, x, share * move)) == 0:
+        if len(unsafe(pairs, x, share * move)[0]) == 0:
             return share
         share *= 0.5
     return 0.0

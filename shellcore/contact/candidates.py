@@ -8,6 +8,7 @@ import numpy as np
 
 from ..types import Bools, Floats, Ints
 from .bodies import Bodies, Surface
+from .fans import unfolded
 from .tree import Boxes, BoxTree
 
 
@@ -22,6 +23,15 @@ class Candidates:
     edge_edge: Ints
     normals: Floats
     radius: Floats
+
+    def joined(self, other: Candidates) -> Candidates:
+        """These with pairs of meshes of another list after them."""
+        return Candidates(
+            np.concatenate([self.vertex_face, other.vertex_face]),
+            np.concatenate([self.edge_edge, other.edge_edge]),
+            self.normals,
+            np.concatenate([self.radius, other.radius]),
+        )
 
     def without(self, exempt: Bools) -> Candidates:
         """Rows with an exempt vertex on both sides left out; `exempt` (total,). Planes and spheres stay."""
@@ -53,23 +63,52 @@ class BroadPhase:
         """Whether the candidates are complete at x."""
         return self.margin >= 0 and float(np.abs(x - self.anchor).max()) <= self.margin
 
-    def build(self, x: Floats, move: Floats | None, margin: float) -> Candidates:
-        """Candidates for the way from x (n, 3) to x + move."""
+    def build(self, x: Floats, move: Floats | None, margin: float, ahead: float = 0.0) -> Candidates:
+        """Candidates for the way from x (n, 3) to x + move, and what is no further apart than `ahead` [m] beyond."""
         self.builds += 1
         self.margin = margin
         self.anchor = x if move is None else x + move
         bodies = self.bodies
-        wide = margin + 0.5 * self._widest
+        wide = margin + 0.5 * (self._widest + ahead)
         shell = _Moving(bodies.shell_surface, x, move, wide)
         faces: list[Ints] = []
-        edges: list[Ints] = []
         radii: list[Floats] = []
-        normals = self._planes(x, move, margin, faces, radii)
+        normals = self._planes(x, move, margin + 0.5 * ahead, faces, radii)
         self._spheres(shell, x, move, wide, faces, radii)
+        found = np.concatenate([np.zeros((0, 4), dtype=np.int64), *faces])
+        solid = Candidates(found, np.zeros((0, 4), dtype=np.int64), normals, np.concatenate([np.zeros(0), *radii]))
         if bodies.together or self._mesh_tree is not None:
             self._shell_tree.refit(shell.faces)
+            return solid.joined(self._meshes(shell, self._shell_tree, x, move, margin, wide))
+        return solid
+
+    def around(self, x: Floats, move: Floats, margin: float, changed: Bools) -> Candidates:
+        """Candidates of meshes for the way from x to x + move that involve vertices `changed` (total,) of shells.
+
+        For a way that differs there only from the one of the last `build`: together they are complete.
+        """
+        bodies = self.bodies
+        wide = margin + 0.5 * self._widest
+        which = np.flatnonzero(changed[bodies.shell_surface.faces].any(axis=1))
+        if len(which) == 0 or not (bodies.together or self._mesh_tree is not None):
+            # Candidates of planes and spheres hold for any part of a way.
+            none = np.zeros((0, 4), dtype=np.int64)
+            return Candidates(none, none, np.zeros((0, 3)), np.zeros(0))
+        shell = _Moving(bodies.shell_surface, x, move, wide)
+        some = BoxTree(x[bodies.shell_surface.faces[which]].mean(axis=1), which)
+        some.refit(shell.faces)
+        self._shell_tree.refit(shell.faces)
+        return self._meshes(shell, some, x, move, margin, wide)
+
+    def _meshes(
+        self, shell: _Moving, tree: BoxTree, x: Floats, move: Floats | None, margin: float, wide: float
+    ) -> Candidates:
+        """Pairs of shell faces in `tree` with all shells and mesh colliders."""
+        bodies, faces, edges = self.bodies, [np.zeros((0, 4), dtype=np.int64)], [np.zeros((0, 4), dtype=np.int64)]
         if bodies.together:
-            f, g = self._shell_tree.pairs(self._shell_tree)
+            f, g = tree.pairs(self._shell_tree)
+            f, g = f[f != g], g[f != g]
+            f, g = _without_neighbours(shell.surface, f, g, x, move, margin)
             if not bodies.touches_itself.all():
                 kept = bodies.allowed(shell.surface.faces[f, 0], shell.surface.faces[g, 0])
                 f, g = f[kept], g[kept]
@@ -78,22 +117,21 @@ class BroadPhase:
         if self._mesh_tree is not None and bodies.mesh_surface is not None:
             mesh = _Moving(bodies.mesh_surface, x, move, wide)
             self._mesh_tree.refit(mesh.faces)
-            f, g = self._shell_tree.pairs(self._mesh_tree)
+            f, g = tree.pairs(self._mesh_tree)
             faces += [shell.vertex_face(f, mesh, g), mesh.vertex_face(g, shell, f)]
             edges.append(shell.edge_edge(f, mesh, g))
-        found = np.concatenate([np.zeros((0, 4), dtype=np.int64), *faces])
-        radius = np.zeros(len(found))
-        known = np.concatenate([np.zeros(0), *radii])
-        radius[: len(known)] = known
-        return Candidates(found, np.concatenate([np.zeros((0, 4), dtype=np.int64), *edges]), normals, radius)
+        found = np.concatenate(faces)
+        return Candidates(found, np.concatenate(edges), np.zeros((0, 3)), np.zeros(len(found)))
 
     def _planes(self, x: Floats, move: Floats | None, margin: float, faces: list[Ints], radii: list[Floats]) -> Floats:
-        """Vertices that may reach a plane: the least of the heights at both ends bounds the way between."""
+        """Vertices that may reach a plane, on any part of their way: least of the heights at its ends."""
         bodies, found = self.bodies, []
         for at, normal in zip(bodies.planes_at, bodies.normals, strict=True):
             height = (x[: bodies.count] - x[at]) @ normal
             if move is not None:
-                height = np.minimum(height, height + (move[: bodies.count] - move[at]) @ normal)
+                # A vertex that is cut short stays behind anywhere between.
+                raised = height - move[at] @ normal
+                height = np.minimum(np.minimum(height, raised), raised + move[: bodies.count] @ normal)
             near = np.flatnonzero(height <= 2.0 * np.sqrt(3.0) * margin + 2.0 * self._widest)
             faces.append(np.column_stack([near, np.full((len(near), 3), at)]))
             radii.append(np.zeros(len(near)))
@@ -103,15 +141,32 @@ class BroadPhase:
     def _spheres(
         self, shell: _Moving, x: Floats, move: Floats | None, wide: float, faces: list[Ints], radii: list[Floats]
     ) -> None:
+        """Faces that may reach a sphere, on any part of their way, and their corners."""
         corners = shell.surface.faces
+        boxes = shell.faces.from_rest()
         for at, radius in zip(self.bodies.spheres_at, self.bodies.radii, strict=True):
             ball = Boxes.of(x, move, np.array([[at]]), wide + radius)
-            near = np.flatnonzero(shell.faces.meet(np.arange(len(corners)), ball, np.zeros(len(corners), dtype=int)))
+            near = np.flatnonzero(boxes.meet(np.arange(len(corners)), ball, np.zeros(len(corners), dtype=int)))
             # Corners as well: where a face rolls over the ball, the nearest point leaps from one to another.
             ends = np.unique(corners[near])
             faces.append(np.column_stack([ends, np.full((len(ends), 3), at)]))
             faces.append(np.column_stack([np.full(len(near), at), corners[near]]))
             radii.append(np.full(len(ends) + len(near), radius))
+
+
+def _without_neighbours(
+    surface: Surface, f: Ints, g: Ints, x: Floats, move: Floats | None, margin: float
+) -> tuple[Ints, Ints]:
+    """Pairs of faces less those that share a vertex whose fan stays unfolded: they cannot meet elsewhere."""
+    smooth = unfolded(surface.faces, surface.inner, x, move, margin)
+    apart = np.ones(len(f), dtype=bool)
+    mine = [corner[f] for corner in surface.corners]
+    theirs = [corner[g] for corner in surface.corners]
+    for vertex in mine:
+        shared = (vertex == theirs[0]) | (vertex == theirs[1]) | (vertex == theirs[2])
+        at = np.flatnonzero(shared)
+        apart[at[smooth[vertex[at]]]] = False
+    return f[apart], g[apart]
 
 
 class _Moving:

@@ -16,27 +16,31 @@ from ..assembly import Hessian
 from ..energies.base import Energy
 from ..scene import Scene
 from ..types import Bools, Floats, Sparse
-from ..vectors import by_columns, inner
+from ..vectors import by_columns
 from .bodies import Bodies
-from .bound import alike, pushed, shortened
+from .bound import alike, pushed, shortened, unsafe
 from .candidates import BroadPhase, Candidates
 from .friction import CREEP, Friction
 from .pairs import Pairs
 from .rows import Rows
 from .start import attached, checked_start
+from .struck import Struck
 
 # Spring of a contact: so many times a vertex's inertia m/h², plus so many times its weight over the contact distance.
 INERTIAL, WEIGHTS, STRETCH = 25.0, 20.0, 0.5
-# Broad phase margin as a share of the mean edge: with sheets or meshes to meet, and with planes and spheres only.
-MARGIN, MARGIN_ALONE = 0.25, 1.0
+# Broad phase margin as a share of the mean edge: with sheets or meshes to meet, and with planes and spheres only; and
+# how much nearer than free flight brings them the solver may take things (only a guess: more rounds if not).
+MARGIN, MARGIN_ALONE, AHEAD = 0.04, 1.0, 0.25
 # Steps that `first_step` compares.
-FRACTIONS: Floats = 0.5 ** np.arange(8, dtype=np.float64)
+FRACTIONS = tuple(0.5**k for k in range(8))
 # Rise of all normal forces over a step from which friction is taken from its end.
 IMPACT = 2.0
 # Factor on the springs of what was pressed through, a round.
 HARDER = 8.0
 # How often a way is tried before it is cut short for all vertices alike; rounds of pushing.
-WAYS, PUSHES, GLIMPSES = 4, 30, 8
+WAYS, PUSHES, GLIMPSES = 8, 30, 8
+# How often what would cross is turned aside before it is cut short.
+SLIDES = 2
 
 
 class Contact(Energy):
@@ -66,13 +70,17 @@ class Contact(Energy):
         self._edge = float(np.sqrt(np.einsum("ij,ij->i", edge, edge)).mean())
         analytic = not bodies.together and bodies.mesh_surface is None
         self._margin = (MARGIN_ALONE if analytic else MARGIN) * self._edge
+        self._ahead = 0.0 if analytic else AHEAD * self._edge
         self._shadow = np.concatenate([start, self._goal])
         self._broad = BroadPhase(bodies, self._shadow)
         self._candidates: Candidates | None = None
         self._built_at: Floats | None = None
         self._friction: Friction | None = None
         self._rows: Rows | None = None
-        self._nearest = np.inf
+        self._stacked: tuple[Floats, Floats] | None = None
+        self._nearby: Pairs | None = None
+        self._struck = Struck()
+        self._tied = np.arange(bodies.count, bodies.total)
         # What is sewn together starts at distance zero: its vertices do not collide with each other.
         self._sewn = np.concatenate([attached(scene), np.zeros(bodies.total - bodies.count, dtype=bool)])
         self._exempt: Bools | None = self._sewn if self._sewn.any() else None
@@ -125,6 +133,8 @@ class Contact(Energy):
         """From t to t + h [s], starting at x (n, 3) with velocities v; `targets` (n, 3) of held components."""
         self._inertia = self._mass * (INERTIAL / (h * h)) + self._stretch
         placed, self._goal = self.bodies.place(t), self.bodies.place(t + h)
+        self._stacked = None
+        self._struck = Struck()
         self._shadow = np.concatenate([x, placed])
         self.late = False
         free_fall = np.where(self._held[:, None], targets - x, h * v + h * h * gravity)
@@ -185,39 +195,59 @@ class Contact(Energy):
     def _safe_way(self, wish: Floats) -> Floats:
         """A displacement near to `wish` (total, 3) that crosses nothing on the way from the shadow."""
         stack, move = self._shadow, wish
-        tied = np.arange(self._count, self.bodies.total)
-        for _ in range(WAYS):
-            if not (self._built_here() and self._broad.covers(stack + move)):
-                self._build(stack, move)
-            pairs = Pairs(self.bodies, self._known(), stack)
-            way = move
-            if self.late:
-                for mobile in self._yielding:
-                    way = pushed(pairs, way, mobile, PUSHES)
-            way = shortened(pairs, stack, way, tied)[:, None] * way
-            if self._broad.covers(stack + way):
-                break
-            move = way
-        else:
-            # One factor for all: every part of the way that was looked at is then covered.
+        if not (self._built_here() and self._broad.covers(stack + move)):
+            self._build(stack, move)
+        pairs = Pairs(self.bodies, self._known(), stack)
+        if self.late:
+            for mobile in self._yielding:
+                move = pushed(pairs, move, mobile, PUSHES)
             self._build(stack, move)
             pairs = Pairs(self.bodies, self._known(), stack)
-            way = alike(pairs, stack, move) * move
+        first, whole, way = self._known(), pairs, move
+        safe = False
+        for attempt in range(WAYS):
+            bad, sure = unsafe(pairs, stack, way)
+            if len(bad) == 0:
+                safe = True
+                break
+            if attempt == 0:
+                self._struck.add(pairs.picked(bad), stack, way, sure)
+            if attempt < SLIDES:
+                # At first what would cross is only turned aside: it slides along what is in its way.
+                way = pushed(pairs.picked(bad), way, self._yielding[0], GLIMPSES)
+            else:
+                factor = shortened(pairs, stack, way, self._tied)
+                if factor is None:
+                    break
+                way = factor[:, None] * way
+            pairs = self._joined(first, stack, move, way)
+        if not safe:
+            # One factor for all: what was looked at first then holds the whole way.
+            way = alike(whole, stack, move) * move
         self.blocked = self._tightest(pairs, pairs.room())
-        self._nearest = float((pairs.nearest(stack + way)[2] - pairs.radius).min(initial=np.inf))
+        self._nearby = pairs
         return way
 
+    def _joined(self, first: Candidates, stack: Floats, move: Floats, way: Floats) -> Pairs:
+        """Pairs of `first`, found for the way `move`, with those of `way` where that differs."""
+        changed = np.asarray((way != move).any(axis=1))
+        if changed[self._count :].any():
+            self._build(stack, way)
+        else:
+            more = self._broad.around(stack, way, self._margin, changed)
+            self._candidates = first.joined(more if self._exempt is None else more.without(self._exempt))
+        return Pairs(self.bodies, self._known(), stack)
+
     def _look(self, move: Floats) -> Pairs:
-        """Nearest points at the shadow, and rows for the pairs that could press after going by `move`."""
-        stack = self._shadow
-        if not (self._built_here() or self._broad.covers(stack)):
-            self._build(stack, move)
-        self._pairs = pairs = Pairs(self.bodies, self._known(), stack)
+        """Nearest points at the shadow, and rows for the known pairs that could press after going by `move`."""
+        self._pairs = pairs = Pairs(self.bodies, self._known(), self._shadow)
         room = pairs.distance - pairs.radius - pairs.reach
         low, high = pairs.along(move)
-        which = room <= 1.2 * np.maximum(high - low, 0.0) + 0.5 * self._margin
-        self._rows = Rows(pairs, which, self._inertia, self._weight)
-        self._nearest = float((pairs.distance - pairs.radius).min(initial=np.inf))
+        which = room <= 1.2 * np.maximum(high - low, 0.0) + 0.5 * (self._margin + self._ahead)
+        as_struck, struck = self._struck.into(pairs)
+        which[struck] = True
+        self._rows = Rows(as_struck, which, self._inertia, self._weight, struck)
+        self._nearby = pairs
         return pairs
 
     def _lag(self, pressed: Floats) -> float:
@@ -240,6 +270,12 @@ class Contact(Energy):
         if self._lagged:
             self._lag(goal)
         return self._lagged
+
+    def _nearest(self) -> float:
+        """Smallest distance of what may touch where the shadow is [m]."""
+        if self._nearby is None:
+            return np.inf
+        return float((self._nearby.nearest(self._shadow)[2] - self._nearby.radius).min(initial=np.inf))
 
     def _tightest(self, pairs: Pairs, room: Floats) -> str:
         if len(pairs) == 0:
@@ -275,18 +311,26 @@ class Contact(Energy):
         line costs a hundredth of a gradient; without this look ahead every other gradient of a drape was thrown away.
         """
         assert self._rows is not None
-        stack = self._stack(x)
-        value, gradient = self._rows.value_and_gradient(stack)
-        rest = slope - inner(gradient, direction)
-        values = self._rows.along_line(stack, direction, FRACTIONS) - value
-        model = np.where(rest < 0, rest * FRACTIONS * (1.0 - 0.5 * FRACTIONS), rest * FRACTIONS)
-        good = np.flatnonzero(values + model <= 0.1 * FRACTIONS * slope)
-        return float(FRACTIONS[good[0]]) if len(good) else 1.0
+        line = self._rows.line(self._stack(x), direction)
+        # The rest's slope is the whole's less that of contact.
+        rest = slope - line.slope
+        for share in FRACTIONS:
+            model = rest * share * (1.0 - 0.5 * share) if rest < 0 else rest * share
+            if line.rise(share) + model <= 0.1 * share * slope:
+                return float(share)
+        return 1.0
 
     def presses(self, x: Floats) -> bool:
         """Whether any contact has stiffness at x."""
         assert self._rows is not None
         return self._friction is not None or bool((self._rows.slopes(self._stack(x)) < 0).any())
+
+    def vertex_stiffness(self, x: Floats) -> Floats:
+        """Diagonal of `stiffness_at`, (n,)."""
+        assert self._rows is not None
+        stack = self._stack(x)
+        total = self._rows.vertex_stiffness(stack)
+        return total if self._friction is None else total + self._friction.vertex_stiffness(stack)
 
     def stiffness_at(self, x: Floats) -> Sparse:
         """The Hessian at x made alike for all directions, (n, n): for preconditioners."""
@@ -311,14 +355,17 @@ class Contact(Energy):
         if self._rows is None:
             return {}
         contacts = int((self._rows.slopes(self._stack(x)) < 0).sum())
-        counts = {"contacts": contacts, "nearest": self._nearest, "intersections": self.tangled}
+        counts = {"contacts": contacts, "nearest": self._nearest(), "intersections": self.tangled}
         return self.report | counts | {"intersections_at_start": self._scene.intersections}
 
     def _stack(self, x: Floats) -> Floats:
-        return np.concatenate([x, self._goal]) if len(self._goal) else x
+        """x (n, 3) with colliders at the end of the step; the same array when asked again for the same x."""
+        if self._stacked is None or self._stacked[0] is not x:
+            self._stacked = x, np.concatenate([x, self._goal]) if len(self._goal) else x
+        return self._stacked[1]
 
     def _build(self, stack: Floats, move: Floats) -> None:
-        self._candidates = self._broad.build(stack, move, self._margin)
+        self._candidates = self._broad.build(stack, move, self._margin, self._ahead)
         self._built_at = stack
         if self._exempt is not None:
             self._candidates = self._candidates.without(self._exempt)

@@ -34,7 +34,8 @@ class Friction:
         self._normals = rows.normals[at]
         self._weights = rows.weights[at]
         self._count = rows.pairs.bodies.count
-        self._spread = csr_matrix(self._weights[:, : self._count].T)
+        self._own = rows.own_weights[at]
+        self._spread = csr_matrix(self._own.T)
         self._start = self._weights @ start
         self._creep = creep
 
@@ -68,7 +69,14 @@ class Friction:
         """Wᵀ (pull) W, (count, count): the Hessian for slip in any direction."""
         slip = self.slip(stack)
         pull = self._force * self._pull(np.sqrt(np.einsum("ij,ij->i", slip, slip)) / self._creep)
-        return self._spread @ self._weights[:, : self._count].multiply(pull[:, None]).tocsr()
+        return self._spread @ self._own.multiply(pull[:, None]).tocsr()
+
+    def vertex_stiffness(self, stack: Floats) -> Floats:
+        """Diagonal of `stiffness_at`, (count,)."""
+        slip = self.slip(stack)
+        pull = self._force * self._pull(np.sqrt(np.einsum("ij,ij->i", slip, slip)) / self._creep)
+        each = np.repeat(pull, np.diff(self._own.indptr)) * self._own.data**2
+        return np.bincount(self._own.indices, weights=each, minlength=self._count).astype(np.float64)
 
     def hessian(self, stack: Floats) -> Hessian:
         """Second derivative with the falling share of sliding left out: positive semidefinite."""

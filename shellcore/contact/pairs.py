@@ -37,8 +37,11 @@ class Pairs:
 
     def nearest(self, x: Floats) -> tuple[Floats, Floats, Floats]:
         """Weights (p, 4), unit normals (p, 3) and distances (p,) [m] at positions x (total, 3)."""
-        v, m, flat = self.vertices, self.faces, len(self._planes)
-        corners = [x[v[:, k]] for k in range(4)]
+        return self.nearest_of([x[self.vertices[:, k]] for k in range(4)])
+
+    def nearest_of(self, corners: list[Floats]) -> tuple[Floats, Floats, Floats]:
+        """The same for the four vertices of each pair given by their positions, (p, 3) each."""
+        m, flat = self.faces, len(self._planes)
         weights = np.concatenate([vertex_face(*(c[:m] for c in corners)), edge_edge(*(c[m:] for c in corners))])
         weights[:flat] = (1.0, -1.0, 0.0, 0.0)
         vector = weights[:, 0, None] * corners[0]

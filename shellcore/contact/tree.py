@@ -42,6 +42,12 @@ class Boxes:
             at = at[~apart]
         return met
 
+    def from_rest(self) -> Boxes:
+        """The same with displacements that may also be cut short, down to none."""
+        if self.back is None or self.ahead is None:
+            return self
+        return Boxes(self.low, self.high, np.minimum(self.back, 0.0), np.maximum(self.ahead, 0.0))
+
     def _halved(self) -> Boxes:
         """Boxes of neighbouring pairs."""
         low = np.minimum(self.low[:, ::2], self.low[:, 1::2])
@@ -61,16 +67,21 @@ def _interval(x: Floats, vertices: Ints) -> tuple[Floats, Floats]:
 
 
 class BoxTree:
-    """A tree over faces (m, 3). `centres` (m, 3): where the faces are when it is made; order stays as they move."""
+    """A tree over faces. `centres` (m, 3): where the faces are when it is made; order stays as they move.
 
-    def __init__(self, centres: Floats) -> None:
+    `which` (m,): their numbers, if they are some of all faces.
+    """
+
+    def __init__(self, centres: Floats, which: Ints | None = None) -> None:
         self.count = len(centres)
         self.depth = max(0, int(np.ceil(np.log2(max(self.count, 1)))))
         self._order = _sorted_by_halves(centres, self.depth)
+        if which is not None:
+            self._order = np.where(self._order >= 0, which[self._order], -1)
         self.levels: list[Boxes] = []
 
     def refit(self, boxes: Boxes) -> None:
-        """Take the boxes of the faces, (3, m)."""
+        """Take the boxes of all faces."""
         size = 1 << self.depth
         known = self._order >= 0
         parts = []

@@ -189,6 +189,10 @@ class LimitContact(Carried):
         """As `Contact`."""
         return self._contact.presses(self._surface.read(x))
 
+    def vertex_stiffness(self, x: Floats) -> Floats:
+        """As `Contact`: of limit points."""
+        return self._contact.vertex_stiffness(self._surface.read(x))
+
     def stiffness_at(self, x: Floats) -> Sparse:
         """As `Contact`."""
         return self._surface.stiffness(self._contact.stiffness_at(self._surface.read(x)))

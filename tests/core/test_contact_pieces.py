@@ -13,6 +13,7 @@ from shellcore.contact.bodies import Bodies
 from shellcore.contact.bound import alike, shortened, unsafe
 from shellcore.contact.candidates import BroadPhase
 from shellcore.contact.distances import edge_edge, vertex_face
+from shellcore.contact.fans import inner_vertices, unfolded
 from shellcore.contact.friction import Friction
 from shellcore.contact.intersections import intersections
 from shellcore.contact.pairs import Pairs
@@ -198,6 +199,26 @@ class TestBroadPhase:
         close = rows[distance < 0.08]
         assert len(close) > 20 and all(tuple(row) in known for row in close.tolist())
 
+    def test_a_way_cut_short_here_and_there_is_covered_too(self):
+        points, faces = grid(5, 5, 1.0, 1.0)
+        rng = np.random.default_rng(8)
+        shells = [sc.Shell(points + [0.03, 0.02, 0.15 * k], faces, cloth(0.01)) for k in range(2)]
+        bodies = Bodies(exact_scene(shells))
+        x = np.concatenate([shell.rest_positions for shell in shells])
+        broad, n = BroadPhase(bodies, x), len(points)
+        # Both fall alike, so nothing would meet; half of the lower sheet stays behind.
+        move = np.tile([0.0, 0.0, -1.0], (2 * n, 1))
+        way = move * np.where((np.arange(2 * n) < n) & (rng.random(2 * n) < 0.5), 0.2, 1.0)[:, None]
+        first = broad.build(x, move, 0.01)
+        changed = (way != move).any(axis=1)
+        both = first.joined(broad.around(x, way, 0.01, changed))
+        whole = broad.build(x, way, 0.01)
+        assert len(whole.vertex_face) > len(first.vertex_face)
+        for found, needed in ((both.vertex_face, whole.vertex_face), (both.edge_edge, whole.edge_edge)):
+            pairs = {frozenset((frozenset(r[:k]), frozenset(r[k:]))) for k in (1, 2) for r in found.tolist()}
+            k = 1 if needed is whole.vertex_face else 2
+            assert all(frozenset((frozenset(r[:k]), frozenset(r[k:]))) in pairs for r in needed.tolist())
+
 
 class TestBound:
     def test_a_way_it_lets_through_crosses_nothing(self):
@@ -220,7 +241,7 @@ class TestBound:
             factor = shortened(pairs, x, move, np.zeros(0, dtype=np.int64))
             assert ((factor >= 0) & (factor <= 1)).all()
             cut += bool((factor < 1).any())
-            assert len(unsafe(pairs, x, factor[:, None] * move)) == 0
+            assert len(unsafe(pairs, x, factor[:, None] * move)[0]) == 0
             one = alike(pairs, x, move) * move
             for share in np.linspace(0, 1, 9):
                 assert len(intersections(x + share * one, both)) == 0
@@ -228,7 +249,69 @@ class TestBound:
 
     def test_moving_together_is_not_held_up(self):
         _, _, stack, pairs, _ = near_pair()
-        assert len(unsafe(pairs, stack, np.tile([3.0, -2.0, 5.0], (len(stack), 1)))) == 0
+        assert len(unsafe(pairs, stack, np.tile([3.0, -2.0, 5.0], (len(stack), 1)))[0]) == 0
+
+    def around_an_edge(self, way):
+        """A loose corner above a large face's edge, and whether the bound lets it go by `way`."""
+        face = sc.Shell(np.array([[-1.0, -1, 0], [1, -1, 0], [0, 1, 0]]), np.array([[0, 1, 2]]), cloth(1e-3))
+        other = sc.Shell(np.array([[0.0, -0.9, 0.05], [0, -5, 2], [1, -5, 2]]), np.array([[0, 1, 2]]), cloth(1e-3))
+        bodies = Bodies(exact_scene([face, other]))
+        x = np.concatenate([face.rest_positions, other.rest_positions])
+        move = np.zeros_like(x)
+        move[3:] = way
+        pairs = Pairs(bodies, BroadPhase(bodies, x).build(x, move, 0.02), x)
+        return len(unsafe(pairs, x, move)[0]) == 0
+
+    def test_a_corner_may_pass_round_an_edge_but_not_through_the_face(self):
+        # From 0.05 above the face, 0.1 within its edge, to 0.5 below and far outside: directions turn by 100 degrees.
+        assert self.around_an_edge([0.0, -0.9, -0.2])
+        assert not self.around_an_edge([0.0, 0.0, -0.3])
+        assert not self.around_an_edge([0.0, 0.2, -0.06])
+
+
+class TestFans:
+    def fold(self, angle):
+        """A sheet and where it is after folding its right half up about x = 0.5."""
+        points, faces = grid(6, 6, 1.0, 1.0)
+        bent, right = points.copy(), points[:, 0] > 0.5
+        bent[right, 0] = 0.5 + (points[right, 0] - 0.5) * np.cos(angle)
+        bent[right, 2] = (points[right, 0] - 0.5) * np.sin(angle)
+        return points, faces, bent
+
+    def inner(self, points, faces):
+        mesh = sc.Shell(points, faces, cloth(), bending="hinge").mesh
+        return inner_vertices(mesh.faces, mesh.face_edges, len(points))
+
+    def test_inner_vertices_have_one_closed_fan(self):
+        points, faces, _ = self.fold(0.0)
+        border = (points[:, :2] % 1.0 == 0).any(axis=1)
+        assert np.array_equal(self.inner(points, faces), ~border)
+        ball, ball_faces = icosphere(1, 1.0)
+        # Two balls that share a vertex: two closed fans, of which nothing can be said.
+        both = np.vstack([ball, ball[1:] + 2 * ball[0]])
+        other = ball_faces + np.where(ball_faces > 0, len(ball) - 1, 0)
+        inner = self.inner(both, np.vstack([ball_faces, other]))
+        assert not inner[0] and inner[1:].all()
+
+    def test_only_the_fold_is_suspect(self):
+        points, faces, bent = self.fold(np.radians(170))
+        inner = self.inner(points, faces)
+        assert np.array_equal(unfolded(faces, inner, points, 0.05 * points, 1e-3), inner)
+        smooth = unfolded(faces, inner, points, bent - points, 1e-3)
+        crease = np.isclose(points[:, 0], 0.5)
+        assert smooth[inner & (points[:, 0] < 0.4)].all() and not smooth[crease].any()
+
+    def test_a_fan_said_to_stay_unfolded_never_meets_itself(self):
+        rng = np.random.default_rng(11)
+        points, faces, _ = self.fold(0.0)
+        inner, said = self.inner(points, faces), 0
+        for _ in range(6):
+            move = rng.uniform(0.02, 0.12) * rng.normal(size=points.shape)
+            for vertex in np.flatnonzero(unfolded(faces, inner, points, move, 1e-3)):
+                said += 1
+                fan = faces[(faces == vertex).any(axis=1)]
+                assert all(len(intersections(points + s * move, fan)) == 0 for s in (0.3, 0.7, 1.0))
+        assert said > 20
 
 
 class TestIntersections:
