@@ -33,7 +33,14 @@ sys.path.insert(0, str(ROOT))
 from sample_scenes import SCENES  # noqa: E402
 from sample_scenes.kit.card import Fact, Size  # noqa: E402
 
-HERO = (("paper", 44), ("flag", 36), ("plant", 17), ("dancer", 54))
+# Scene, frame, and the part of its height to show.
+HERO = (
+    ("paper", 44, 0.0, 1.0),
+    ("flag", 36, 0.54, 1.0),
+    ("sleeves", 20, 0.34, 0.64),
+    ("plant", 17, 0, 1),
+    ("dancer", 54, 0, 1),
+)
 """Scenes and frames of the README's picture."""
 
 
@@ -133,8 +140,10 @@ def hero() -> int:
     """One picture of several scenes, from frames that are rendered already."""
     from sample_scenes.kit import pictures
 
-    panels = [folder_of(name, Size(full=True)) / f"frame_{frame:04d}.png" for name, frame in HERO]
-    pictures.mosaic(panels, ROOT / "docs" / "gallery" / "hero.jpg", 370)
+    panels = [
+        (folder_of(name, Size(full=True)) / f"frame_{frame:04d}.png", low, high) for name, frame, low, high in HERO
+    ]
+    pictures.mosaic(panels, ROOT / "docs" / "gallery" / "hero.jpg", 340)
     return 0
 
 

@@ -57,16 +57,17 @@ def sheet(panels: list[Path], path: Path, columns: int = 6, quality: int = 86) -
     save(whole, path, quality)
 
 
-def mosaic(panels: list[Path], path: Path, height: int, quality: int = 88) -> None:
-    """Panels of any size in one row, the middle of each cut to the same height."""
-    cut = []
-    for panel in panels:
+def mosaic(panels: list[tuple[Path, float, float]], path: Path, height: int, quality: int = 88) -> None:
+    """Panels in one row, each a part of its image, from `low` to `high` of its height, scaled to the same height."""
+    row = []
+    for panel, low, high in panels:
         image = pixels(panel)
-        spare = max(0, image.shape[0] - height)
-        image = image[spare // 2 : spare // 2 + height]
-        below = (height - image.shape[0]) // 2
-        cut.append(np.pad(image, ((below, height - image.shape[0] - below), (0, GAP), (0, 0)), mode="edge"))
-    save(np.concatenate(cut, axis=1)[:, :-GAP], path, quality)
+        image = image[round(low * len(image)) : round(high * len(image))]
+        ratio = len(image) / height
+        up, along = ((np.arange(round(n / ratio)) + 0.5) * ratio for n in image.shape[:2])
+        scaled = image[np.ix_(up.astype(int), along.astype(int))]
+        row += [scaled, np.ones((len(scaled), GAP, 4), dtype=np.float32)]
+    save(np.concatenate(row[:-1], axis=1), path, quality)
 
 
 def save(image: np.ndarray, path: Path, quality: int) -> None:
