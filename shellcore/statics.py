@@ -65,9 +65,10 @@ STEP = 1.0 / 24.0
 class _Static:
     """The static potential at a frozen time, and what it takes to judge a residual."""
 
-    def __init__(self, system: System, t: float, x: Floats, hold: float = 0.0) -> None:
+    def __init__(self, system: System, t: float, x: Floats, moved: Floats, hold: float = 0.0) -> None:
         still = np.zeros_like(x)
-        terms = system.begin_step(t - STEP, STEP, x, still)
+        # Friction acts against the last pass's motion: what slides is held by μN, whatever way it still has to go.
+        terms = system.begin_step(t - STEP, STEP, x, moved / STEP if system.penalties else still)
         # At rest nothing dissipates: damping is left out, and drag counts as the force it is on a still sheet.
         lasting = [e for e in terms.energies if not any(e is v for v in system.viscosities)]
         self.system = system
@@ -166,9 +167,9 @@ def equilibrium(
     report: dict[str, Any] = {"iterations": 0, "factorisations": 0, "passes": 0}
     size = float(np.ptp(system.start, axis=0).max())
     still = 1e-9 * size
-    hold = 0.0
+    hold, slid = 0.0, np.zeros_like(x)
     for _ in range(PASSES):
-        static = _Static(system, time, x, hold)
+        static = _Static(system, time, x, slid, hold)
         settled = x
         report["passes"] += 1
         try:
@@ -177,10 +178,12 @@ def equilibrium(
             if hold >= STIFFEST_HOLD:
                 raise
             hold = max(16.0 * hold, 1.0 / STEP**2)
+            slid = np.zeros_like(x)
             continue
         if system.contact.exists:
             x = system.contact.follow(x, np.inf)[0]
-        moved = float(np.abs(x - settled).max())
+        slid = x - settled
+        moved = float(np.abs(slid).max())
         if moved > FAR * size:
             raise StepFailed(f"nothing holds the shells: a vertex went {moved:.3g} m; pin one, or add friction")
         # Friction is smoothed: below this much a step it cannot tell sticking from sliding.
