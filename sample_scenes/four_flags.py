@@ -60,7 +60,7 @@ def check(size: Size) -> Fact:
         path = ob.motion(ob.bpy.data.objects[name])[LAST // 3 :]
         along, across = np.mean([curvature(x, columns) for x in path], axis=0)
         ratio[name] = float(np.sqrt(along / across))
-    # A flapping flag is chaotic: the isotropic one may come as near to the level threads as 2%, the extremes stay apart.
+    # A flapping flag is chaotic: the isotropic one may come within 2% of the level threads, the extremes stay apart.
     ordered = ratio["vertical"] > 1.3 * ratio["isotropic"] and ratio["horizontal"] < ratio["isotropic"]
     return Fact(
         "curvature along the wind over curvature across it: largest with upright threads, least with level ones",
