@@ -11,28 +11,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix, diags
 
 from .assembly import Hessian
-from .cut_factor import CutFactor, about_cuts
 from .energies.base import Energy
 from .energies.pins import SoftPins
 from .errors import ShellError
 from .lbfgs import Memory
-from .linalg import CoordinateFactor, Factor
+from .linalg import Factor
 from .mixed import MixedStress
 from .parabola import Parabola
+from .preconditioner import Preconditioner
 from .solver import rms
 from .system import StepTerms, System
 from .types import Bools, Floats, Ints, Sparse
 from .vectors import by_columns, inner
 
-# Iterations between looks at the stiffness of contacts, and the share of it that must have changed for a new
-# factorisation: one costs as much as five iterations.
-RENEW, CHANGED = 10, 0.8
+# Iterations between looks at the stiffness of contacts.
+RENEW = 20
 
 # Share of the energy implicit Euler takes that a residual may give back, and what is too little to matter.
 GAIN, NEGLIGIBLE = 0.25, 1e-7
@@ -41,8 +39,6 @@ GAIN, NEGLIGIBLE = 0.25, 1e-7
 # reach twice as far as triangles, and the factor is three times as full with them. On the reference sheet of 25.6k
 # vertices (0.2 ‰) a solve takes 2.3 instead of 6.9 ms and as many iterations are needed.
 FAINT_BENDING = 0.05
-# A factor from before cuts serves while at most one unknown in so many lies about them: then a new one is cheaper.
-FEW_CUTS = 50
 
 INTEGRATORS = ("implicit_euler", "newmark", "explicit", "imex_bending", "imex_membrane")
 
@@ -86,7 +82,7 @@ class StepPotential:
         parabola: Parabola,
         energies: list[Energy],
         hessian_parts: Callable[[Floats, MixedStress | None, bool], list[Hessian]],
-        factor: CoordinateFactor | CutFactor,
+        preconditioner: Preconditioner,
     ) -> None:
         self.free: Bools = system.free
         self._system = system
@@ -95,9 +91,8 @@ class StepPotential:
         self._parabola = parabola
         self._energies = energies
         self._hessian_parts = hessian_parts
-        self._factor = factor
+        self._preconditioner = preconditioner
         self._held = np.flatnonzero(~self.free.T.ravel())
-        self._stiffened: Floats = np.zeros(1)
 
     # A trial step too far may overflow: the solvers see that the value is not finite and step back.
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -144,22 +139,13 @@ class StepPotential:
     def round_off(self, x: Floats) -> float:
         return self._parabola.round_off(x) + sum(energy.round_off(x) for energy in self._energies)
 
-    matrix: Sparse = None
-    """The constant (n, n) matrix behind `precondition`."""
-
     def renew(self, x: Floats, iteration: int) -> None:
-        """Precondition with the stiffness of contacts added to the constant matrix where they have come or gone."""
         contact = self._system.contact
-        if not contact.exists or iteration % RENEW:
-            return
-        stiffness = contact.vertex_stiffness(x)
-        off = float(np.abs(stiffness - self._stiffened).sum())
-        if off > CHANGED * float(np.maximum(stiffness, self._stiffened).sum()):
-            self._factor = CoordinateFactor(self.matrix + contact.stiffness_at(x), self.free)
-            self._stiffened = stiffness
+        if contact.exists and iteration % RENEW == 0:
+            self._preconditioner.touch(contact.vertex_stiffness(x))
 
     def precondition(self, residual: Floats) -> Floats:
-        return self._factor.solve(residual)
+        return self._preconditioner.solve(residual)
 
     def factored(self, hessian: Hessian, definite: bool = False) -> Callable[[Floats], Floats] | None:
         rows = np.flatnonzero(self.free.ravel())
@@ -200,54 +186,14 @@ class Integrator:
         self.name = name
         self.beta, self.gamma = beta, gamma
         self.jacobian = jacobian
-        self._factor: CoordinateFactor | None = None
-        self._matrix: Sparse = None
-        self._factor_key: tuple[float, int] | None = None
+        self.preconditioner = Preconditioner()
         self._quadratic: tuple[Sparse, float] = (None, 0.0)
         self._quadratic_parts: tuple[Floats, list[Sparse]] = (np.zeros(0), [])
-        self._parent: Ints | None = None
-        self._cut_factor: CutFactor | None = None
-        self._cut_matrix: Sparse = None
-        self.refresh = True
-        """Whether the next step may factor what has changed since the last factorisation; set at the start of a frame.
-        Within one, rest angles that move are left to the solver: the factor only preconditions."""
-        self.factorisations = 0
 
     def go_on_with(self, system: System, parent: Ints) -> None:
-        """Take up the system after a cut; `parent` (n,) is the old unknown of each new one.
-
-        Where nothing but cuts changes the matrix, its factor serves on.
-        """
+        """Take up the system after a cut; `parent` (n,) is the old unknown of each new one."""
         self.system = system
-        self._cut_factor = None
-        if self._factor_key is None or not system.steady:
-            self._factor, self._factor_key, self._parent = None, None, None
-        else:
-            self._factor_key = (self._factor_key[0], system.version)
-            self._parent = parent if self._parent is None else self._parent[parent]
-
-    def kept(self) -> dict[str, Any]:
-        """Plain arrays of a factor from before the last cuts, for a saved state."""
-        if self._parent is None or self._factor_key is None:
-            return {}
-        parts = {f"factor_{name}": getattr(self._matrix, name) for name in ("data", "indices", "indptr")}
-        return parts | {"factor_parent": self._parent, "factor_step": self._factor_key[0]}
-
-    def restore(self, saved: dict[str, Any]) -> None:
-        """Take up what `kept` gave."""
-        if "factor_parent" not in saved:
-            return
-        parent = np.array(saved["factor_parent"], dtype=np.int64)
-        data, indices, indptr = (np.array(saved[f"factor_{name}"]) for name in ("data", "indices", "indptr"))
-        count = len(indptr) - 1
-        if parent.shape != (self.system.vertex_count,) or int(parent.max()) + 1 != count:
-            raise ShellError("resume: factor_parent does not fit the mesh; is it a state of this scene?")
-        free = np.ones((count, 3), dtype=bool)
-        free[parent] = self.system.free
-        self._matrix = csr_matrix((data, indices, indptr), shape=(count, count))
-        self._factor = CoordinateFactor(self._matrix, free)
-        self._factor_key = (float(saved["factor_step"]), self.system.version)
-        self._parent = parent
+        self.preconditioner.go_on_with(system.version, system.steady, parent)
 
     @property
     def explicit(self) -> bool:
@@ -258,9 +204,8 @@ class Integrator:
         """Whether the step from t over h [s] factors a new matrix."""
         if self.explicit:
             return False
-        if self._factor_key is None or self._factor_key[0] != h:
-            return True
-        return self.refresh and (self._factor_key[1] != self.system.version or self.system.stiffness_changes(t, h))
+        changing = self.preconditioner.refresh and self.system.stiffness_changes(t, h)
+        return changing or self.preconditioner.due(h, self.system.version)
 
     def begin(self, state: State, h: float, extrapolate: bool = False) -> tuple[StepPotential, Floats]:
         """Potential of the step from `state` over h [s], and where to start the search (see `_guess`)."""
@@ -296,10 +241,11 @@ class Integrator:
                 parts += [bend.hessian(at, self.jacobian) for bend in terms.bendings if bend.energy not in done]
             return parts
 
-        factor, matrix = self._factored(terms, inertia, damping, membrane, bending, h)
+        self.preconditioner.prepare(
+            h, system.version, system.free, lambda: self._matrix(terms, inertia, damping, membrane, bending)
+        )
         parabola, energies = self._parabola(energies, inertia, by_columns(centre), terms.force)
-        potential = StepPotential(system, inertia, parabola, energies, hessian_parts, factor)
-        potential.matrix = matrix
+        potential = StepPotential(system, inertia, parabola, energies, hessian_parts, self.preconditioner)
         flight: Floats = np.add(centre, terms.force / inertia[:, None])
         potential.start, potential.centre, potential.force = x, centre, terms.force
         potential.departure = rms(np.where(system.free, x + h * v + (h * h) * state.a - flight, 0.0))
@@ -358,18 +304,10 @@ class Integrator:
             return [SoftPins(np.repeat((alpha * slope)[:, None], 3, axis=1), centre - ahead / slope)]
         return [SoftPins(np.repeat((alpha / h)[:, None], 3, axis=1), state.x)]
 
-    def _factored(
-        self, terms: StepTerms, inertia: Floats, damping: list[Energy], membrane: bool, bending: bool, h: float
-    ) -> tuple[CoordinateFactor | CutFactor, Sparse]:
-        """A factor to precondition with, and the matrix it belongs to."""
-        key, known = (h, self.system.version), self._factor_key
-        fits = self._factor is not None and known is not None and known[0] == h
-        old = self._factor if fits and (known == key or not self.refresh) else None
-        self.refresh = False
-        if old is not None and self._parent is None:
-            return old, self._matrix
-        if old is not None and self._cut_factor is not None:
-            return self._cut_factor, self._cut_matrix
+    def _matrix(
+        self, terms: StepTerms, inertia: Floats, damping: list[Energy], membrane: bool, bending: bool
+    ) -> Sparse:
+        """The constant matrix of a step, (n, n)."""
         matrix: Sparse = self.system.stiffness(terms, membrane) + diags(inertia)
         for energy in damping:
             matrix = matrix + energy.stiffness()
@@ -377,17 +315,7 @@ class Integrator:
             whole: Sparse = matrix + self.system.bending_stiffness(terms)
             if (whole.diagonal() > (1.0 + FAINT_BENDING) * matrix.diagonal()).any():
                 matrix = whole
-        if old is not None and self._parent is not None:
-            near = about_cuts(matrix, self._parent)
-            if len(near) * FEW_CUTS <= len(inertia):
-                self._cut_matrix = matrix
-                self._cut_factor = CutFactor(old, self._parent, matrix, self.system.free, near)
-                return self._cut_factor, matrix
-        self._matrix = matrix
-        self._factor = factor = CoordinateFactor(matrix, self.system.free)
-        self._factor_key, self._parent, self._cut_factor = key, None, None
-        self.factorisations += 1
-        return factor, matrix
+        return matrix
 
     def finish(self, state: State, x: Floats, h: float) -> State:
         """State at the end of an implicit step whose minimum is x."""

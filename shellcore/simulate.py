@@ -149,14 +149,14 @@ class _Run:
             self.system = self.integrator.system = self.cracks.restore(resume, self.system)
         state = self._start(1.0 / (fps * substeps)) if resume is None else _restored(resume, self.system)
         if resume is not None:
-            self.integrator.restore(resume)
+            self.integrator.preconditioner.restore(resume, self.system.version, self.system.free)
         h = 1.0 / (fps * substeps)
         # A state of a failed step may lie between frames, or between steps: the first step then ends on the next.
         first, done = divmod(int(state.time / h + 1e-6), substeps)
         for index in range(first + 1, first + count + 1):
             self._reset_stats()
             began = time.perf_counter()
-            self.integrator.refresh = True
+            self.integrator.preconditioner.refresh = True
             self.parent = np.arange(self.system.visible)
             self.system.follow_loads(index / fps, state.x, state.v)
             for substep in range(done, substeps):
@@ -384,7 +384,7 @@ class _Run:
         return (
             self.system.kept()
             | self.cracks.kept()
-            | self.integrator.kept()
+            | self.integrator.preconditioner.kept()
             | {
                 "time": state.time,
                 "positions": state.x.copy(),
@@ -415,7 +415,7 @@ class _Run:
             hidden=[np.array(positions[a:b], order="C") for a, b in pairwise(self.system.hidden_offsets)],
             stats=self.stats
             | {
-                "constant_factorisations": self.integrator.factorisations,
+                "constant_factorisations": self.integrator.preconditioner.factorisations,
                 "stretch_scales": list(self.system.stretch_scales),
             }
             | (self.cracks.counts() if self.cracks.possible else {})

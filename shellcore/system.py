@@ -283,10 +283,12 @@ class System:
     def kept(self) -> dict[str, Any]:
         """What shells have kept of their past, by names and plain arrays; nothing where none can."""
         flows = enumerate(self.flows)
-        return {f"plastic_{i}_{k}": v for i, flow in flows if flow is not None for k, v in vars(flow.state).items()}
+        plastic = {f"plastic_{i}_{k}": v for i, flow in flows if flow is not None for k, v in vars(flow.state).items()}
+        return plastic | self.contact.kept()
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Take up what `kept` gave."""
+        self.contact.restore(saved)
         for i, flow in enumerate(self.flows):
             if flow is None:
                 continue

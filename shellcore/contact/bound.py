@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..types import Floats, Ints
-from .distances import dot
+from ..vectors import components, dot, picked
 from .pairs import Pairs
 
 # Share of its room that a pair must keep after a step.
@@ -38,8 +38,7 @@ def unsafe(pairs: Pairs, x: Floats, move: Floats) -> tuple[Ints, Floats]:
     if len(doubt) == 0:
         return doubt, np.zeros(0)
     part = pairs.picked(doubt)
-    start, way = ([field[part.vertices[:, k]] for k in range(4)] for field in (x, move))
-    sure = _sure(part, start, way, kept[doubt])
+    sure = _sure(part, part.of(x), part.of(move), kept[doubt])
     crossed = np.flatnonzero(sure < 1.0)
     return doubt[crossed], sure[crossed]
 
@@ -63,8 +62,8 @@ def _sure(pairs: Pairs, start: list[Floats], move: list[Floats], kept: Floats) -
     rows, begin, length = np.arange(len(pairs)), np.zeros(len(pairs)), 1.0
     for level in range(HALVINGS + 1):
         part, limit = pairs.picked(rows), kept[rows]
-        moves = [m[rows] for m in move]
-        here = [p[rows] + begin[:, None] * m for p, m in zip(start, moves, strict=True)]
+        moves = [picked(m, rows) for m in move]
+        here = [picked(p, rows) + begin * m for p, m in zip(start, moves, strict=True)]
         there = [p + length * m for p, m in zip(here, moves, strict=True)]
         n0 = part.nearest_of(here)[1] if level else part.normals
         _, n1, distance = part.nearest_of(there)
@@ -108,11 +107,11 @@ def shortened(pairs: Pairs, x: Floats, move: Floats, tied: Ints) -> Floats | Non
         share = np.where(high > low, SHARE * room[rows[bad]] / closer, 0.5)
         share = np.clip(np.maximum(share, SHARE * sure), 0.0, 0.95)
         least = np.ones(len(move))
-        np.minimum.at(least, short.vertices.ravel(), np.repeat(share, 4))
+        np.minimum.at(least, short.corners.ravel(), np.tile(share, 4))
         factor = factor * least
         if len(tied):
             factor[tied] = factor[tied].min()
-        rows = np.flatnonzero((factor < 1.0)[pairs.vertices].any(axis=1))
+        rows = np.flatnonzero((factor < 1.0)[pairs.corners].any(axis=0))
         part = pairs.picked(rows)
     return None
 
@@ -142,18 +141,22 @@ def pushed(pairs: Pairs, move: Floats, mobile: Floats, rounds: int) -> Floats:
         return move
     near = np.flatnonzero(excess > -float(excess.max()))
     pairs = pairs.picked(near)
-    move = move.copy()
     budget = 0.5 * SHARE * np.maximum(pairs.room(), 0.0)
-    m, v, n = pairs.faces, pairs.vertices, pairs.normals
-    second = np.ones((len(pairs), 4), dtype=bool)
-    second[:m, 0] = False
-    second[m:, :2] = False
-    give = mobile[v]
-    give_first = np.where(second, 1.0, give).min(axis=1)
-    give_second = np.where(second, give, 1.0).min(axis=1)
+    m, n = pairs.faces, pairs.normals
+    second = np.ones((4, len(pairs)), dtype=bool)
+    second[0, :m] = False
+    second[:2, m:] = False
+    give = mobile[pairs.corners]
+    give_first = np.where(second, 1.0, give).min(axis=0)
+    give_second = np.where(second, give, 1.0).min(axis=0)
     total = give_first + give_second
+    # Vertices that take part, numbered anew: a push of a few pairs should not cost a pass over the sheet.
+    vertices, corners = np.unique(pairs.corners, return_inverse=True)
+    corners = corners.reshape(pairs.corners.shape)
+    moves, gives = picked(components(move), vertices), mobile[vertices] > 0
     for _ in range(rounds):
-        low, high = pairs.along(move)
+        along = [dot(picked(moves, corner), n) for corner in corners]
+        low, high = pairs.sides(along)
         excess = high - low - budget
         bad = np.flatnonzero((excess > 0) & (total > 0))
         if len(bad) == 0:
@@ -161,17 +164,19 @@ def pushed(pairs: Pairs, move: Floats, mobile: Floats, rounds: int) -> Floats:
         e, t = excess[bad], total[bad]
         floor = low[bad] + e * give_first[bad] / t
         ceiling = high[bad] - e * give_second[bad] / t
-        change, weight = np.zeros((len(move), 3)), np.zeros(len(move))
+        change, weight = np.zeros_like(moves), np.zeros(len(vertices))
         for k in range(4):
-            at = v[bad, k]
-            along = dot(move[at], n[bad])
-            lift = np.where(second[bad, k], np.minimum(ceiling - along, 0.0), np.maximum(floor - along, 0.0))
-            lift = lift * (mobile[at] > 0)
+            at, here = corners[k, bad], along[k][bad]
+            lift = np.where(second[k, bad], np.minimum(ceiling - here, 0.0), np.maximum(floor - here, 0.0))
+            lift *= gives[at]
             size = np.abs(lift)
-            weight += np.bincount(at, weights=size, minlength=len(move))
+            weight += np.bincount(at, weights=size, minlength=len(vertices))
+            lift *= size
             for axis in range(3):
-                change[:, axis] += np.bincount(at, weights=size * lift * n[bad, axis], minlength=len(move))
+                change[axis] += np.bincount(at, weights=lift * n[axis, bad], minlength=len(vertices))
         # The mean over a vertex's pairs, weighted by need: one large push is not watered down by many small ones.
         hit = weight > 0
-        move[hit] += change[hit] / weight[hit, None]
-    return move
+        moves[:, hit] += change[:, hit] / weight[hit]
+    result = move.copy(order="K")
+    result[vertices] = moves.T
+    return result

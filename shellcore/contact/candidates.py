@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -58,6 +59,10 @@ class BroadPhase:
         self._widest = 2.0 * float(bodies.half.max())
         self.anchor = x
         self.margin = -1.0
+        self.meshes = bodies.together or self._mesh_tree is not None
+        """Whether there are pairs of meshes at all."""
+        self.known: Candidates | None = None
+        """Pairs of meshes that the last `build` found."""
 
     def covers(self, x: Floats) -> bool:
         """Whether the candidates are complete at x."""
@@ -68,19 +73,33 @@ class BroadPhase:
         self.builds += 1
         self.margin = margin
         self.anchor = x if move is None else x + move
-        bodies = self.bodies
         wide = margin + 0.5 * (self._widest + ahead)
-        shell = _Moving(bodies.shell_surface, x, move, wide)
+        shell = _Moving(self.bodies.shell_surface, x, move, wide)
+        solid = self._solids(shell, x, move, margin + 0.5 * ahead, wide)
+        if not self.meshes:
+            return solid
+        self._shell_tree.refit(shell.faces)
+        self.known = self._meshes(shell, self._shell_tree, x, move, margin, wide)
+        return solid.joined(self.known)
+
+    def glance(self, x: Floats, move: Floats, margin: float, ahead: float = 0.0) -> Candidates:
+        """What `build` answers, with pairs of meshes as they were found last: complete for planes and spheres only."""
+        if self.meshes and self.known is None:
+            return self.build(x, move, margin, ahead)
+        self.margin = -1.0 if self.meshes else margin
+        self.anchor = x + move
+        wide = margin + 0.5 * (self._widest + ahead)
+        solid = self._solids(_Moving(self.bodies.shell_surface, x, move, wide), x, move, margin + 0.5 * ahead, wide)
+        return solid if self.known is None else solid.joined(self.known)
+
+    def _solids(self, shell: _Moving, x: Floats, move: Floats | None, margin: float, wide: float) -> Candidates:
+        """Pairs with planes and spheres."""
         faces: list[Ints] = []
         radii: list[Floats] = []
-        normals = self._planes(x, move, margin + 0.5 * ahead, faces, radii)
+        normals = self._planes(x, move, margin, faces, radii)
         self._spheres(shell, x, move, wide, faces, radii)
         found = np.concatenate([np.zeros((0, 4), dtype=np.int64), *faces])
-        solid = Candidates(found, np.zeros((0, 4), dtype=np.int64), normals, np.concatenate([np.zeros(0), *radii]))
-        if bodies.together or self._mesh_tree is not None:
-            self._shell_tree.refit(shell.faces)
-            return solid.joined(self._meshes(shell, self._shell_tree, x, move, margin, wide))
-        return solid
+        return Candidates(found, np.zeros((0, 4), dtype=np.int64), normals, np.concatenate([np.zeros(0), *radii]))
 
     def around(self, x: Floats, move: Floats, margin: float, changed: Bools) -> Candidates:
         """Candidates of meshes for the way from x to x + move that involve vertices `changed` (total,) of shells.
@@ -90,7 +109,7 @@ class BroadPhase:
         bodies = self.bodies
         wide = margin + 0.5 * self._widest
         which = np.flatnonzero(changed[bodies.shell_surface.faces].any(axis=1))
-        if len(which) == 0 or not (bodies.together or self._mesh_tree is not None):
+        if len(which) == 0 or not self.meshes:
             # Candidates of planes and spheres hold for any part of a way.
             none = np.zeros((0, 4), dtype=np.int64)
             return Candidates(none, none, np.zeros((0, 3)), np.zeros(0))
@@ -174,9 +193,25 @@ class _Moving:
 
     def __init__(self, surface: Surface, x: Floats, move: Floats | None, wide: float) -> None:
         self.surface = surface
-        self.vertices = Boxes.of(x, move, np.arange(len(x))[:, None], wide)
-        self.edges = Boxes.of(x, move, surface.edges, wide)
-        self.faces = Boxes.of(x, move, surface.faces, wide)
+        self._way = x, move, wide
+
+    @cached_property
+    def vertices(self) -> Boxes:
+        """Of vertices of the stack."""
+        x, move, wide = self._way
+        return Boxes.of(x, move, np.arange(len(x))[:, None], wide)
+
+    @cached_property
+    def edges(self) -> Boxes:
+        """Of edges of the surface."""
+        x, move, wide = self._way
+        return Boxes.of(x, move, self.surface.edges, wide)
+
+    @cached_property
+    def faces(self) -> Boxes:
+        """Of faces of the surface."""
+        x, move, wide = self._way
+        return Boxes.of(x, move, self.surface.faces, wide)
 
     def vertex_face(self, mine: Ints, other: _Moving, theirs: Ints) -> Ints:
         """Own vertices of faces `mine` against faces `theirs`, (p, 4)."""

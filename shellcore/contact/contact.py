@@ -14,8 +14,9 @@ import numpy as np
 
 from ..assembly import Hessian
 from ..energies.base import Energy
+from ..errors import ShellError
 from ..scene import Scene
-from ..types import Bools, Floats, Sparse
+from ..types import Bools, Floats, Ints
 from ..vectors import by_columns
 from .bodies import Bodies
 from .bound import alike, pushed, shortened, unsafe
@@ -71,13 +72,12 @@ class Contact(Energy):
         analytic = not bodies.together and bodies.mesh_surface is None
         self._margin = (MARGIN_ALONE if analytic else MARGIN) * self._edge
         self._ahead = 0.0 if analytic else AHEAD * self._edge
-        self._shadow = np.concatenate([start, self._goal])
+        self._shadow = _stacked(start, self._goal)
         self._broad = BroadPhase(bodies, self._shadow)
         self._candidates: Candidates | None = None
         self._built_at: Floats | None = None
         self._friction: Friction | None = None
         self._rows: Rows | None = None
-        self._stacked: tuple[Floats, Floats] | None = None
         self._nearby: Pairs | None = None
         self._struck = Struck()
         self._tied = np.arange(bodies.count, bodies.total)
@@ -123,6 +123,23 @@ class Contact(Energy):
         half: Floats = self.bodies.half[:count]
         return half
 
+    def kept(self) -> dict[str, Any]:
+        """Plain arrays for a saved state: pairs that the next step begins with."""
+        known = self._broad.known
+        if known is None:
+            return {}
+        return {"near_faces": known.vertex_face.astype(np.int32), "near_edges": known.edge_edge.astype(np.int32)}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Take up what `kept` gave."""
+        if "near_faces" not in saved or not self._broad.meshes:
+            return
+        faces, edges = (np.array(saved[name], dtype=np.int64) for name in ("near_faces", "near_edges"))
+        for rows in (faces, edges):
+            if rows.ndim != 2 or rows.shape[1] != 4 or not ((rows >= 0) & (rows < self.bodies.total)).all():
+                raise ShellError("resume: near_faces and near_edges do not fit the meshes; is it a state of this scene?")
+        self._broad.known = Candidates(faces, edges, np.zeros((0, 3)), np.zeros(len(faces)))
+
     def new_report(self) -> None:
         """Forget the counts so far."""
         self.report = {"contact_builds": 0, "contact_rounds": 0, "pins_yielded": 0, "unsettled": 0}
@@ -133,21 +150,21 @@ class Contact(Energy):
         """From t to t + h [s], starting at x (n, 3) with velocities v; `targets` (n, 3) of held components."""
         self._inertia = self._mass * (INERTIAL / (h * h)) + self._stretch
         placed, self._goal = self.bodies.place(t), self.bodies.place(t + h)
-        self._stacked = None
         self._struck = Struck()
-        self._shadow = np.concatenate([x, placed])
+        self._shadow = _stacked(x, placed)
         self.late = False
         free_fall = np.where(self._held[:, None], targets - x, h * v + h * h * gravity)
-        move = np.concatenate([free_fall, self._goal - placed])
-        self._build(self._shadow, move)
+        move = _stacked(free_fall, self._goal - placed)
+        # What the last step found is enough to begin with: what is missing, `follow` meets.
+        self._take(self._shadow, self._broad.glance(self._shadow, move, self._margin, self._ahead))
         self._look(move)
         self._begun, self._creep = self._shadow, CREEP * h
-        self._lag(self._shadow)
+        self._lag(self._rows.pushes_of(self._shadow))
         self._lagged = False
 
     def predict(self, guess: Floats) -> Floats:
         """Where the search starts: `guess` (n, 3) with what would collide pushed along, as in an inelastic impact."""
-        move = np.concatenate([guess, self._goal]) - self._shadow
+        move = _stacked(guess, self._goal) - self._shadow
         for mobile in self._yielding if self._held.any() else self._yielding[:1]:
             move = pushed(self._pairs, move, mobile, GLIMPSES)
         ahead = (self._shadow + move)[: self._count]
@@ -165,10 +182,10 @@ class Contact(Energy):
         settled if the gaps that were frozen for the solver were right to within that too.
         """
         assert self._rows is not None
-        goal = np.concatenate([x, self._goal])
-        settled = self._rows.drift(goal) <= 2.0 * tolerance
-        self._harden(goal)
-        settled &= not self._impact(goal)
+        goal = _stacked(x, self._goal)
+        settled = self._rows.drift(goal, x) <= 2.0 * tolerance
+        self._harden(x)
+        settled &= not self._impact(x)
         self._shadow = self._shadow + self._safe_way(goal - self._shadow)
         off = goal - self._shadow
         late = float(np.abs(off[self._count :]).max(initial=0.0))
@@ -183,14 +200,11 @@ class Contact(Energy):
             self._look(goal - self._shadow)
         return by_columns(self._shadow[: self._count]), arrived, settled
 
-    def _harden(self, goal: Floats) -> None:
+    def _harden(self, x: Floats) -> None:
         """Stiffen what the solver pressed through its core: a load far above a vertex's own inertia and weight."""
         assert self._rows is not None
-        pressed = self._rows.at[self._rows.gaps(goal)[0] < 0]
-        if len(pressed):
-            deep = np.unique(self._rows.pairs.vertices[pressed])
-            deep = deep[deep < self._count]
-            self._inertia[deep] *= HARDER
+        deep = self._rows.pressed_through(x)
+        self._inertia[deep[deep < self._count]] *= HARDER
 
     def _safe_way(self, wish: Floats) -> Floats:
         """A displacement near to `wish` (total, 3) that crosses nothing on the way from the shadow."""
@@ -246,29 +260,29 @@ class Contact(Energy):
         which = room <= 1.2 * np.maximum(high - low, 0.0) + 0.5 * (self._margin + self._ahead)
         as_struck, struck = self._struck.into(pairs)
         which[struck] = True
-        self._rows = Rows(as_struck, which, self._inertia, self._weight, struck)
+        self._rows = Rows(as_struck, which, self._inertia, self._weight, self._goal, struck)
         self._nearby = pairs
         return pairs
 
-    def _lag(self, pressed: Floats) -> float:
-        """Friction from the normal forces at `pressed` (total, 3); their sum [N]."""
+    def _lag(self, normal: Floats) -> None:
+        """Friction from the `normal` forces of rows [N], (r,)."""
         assert self._rows is not None
-        mu = _friction(self.bodies, self._rows.pairs, self._rows.at)
-        friction = Friction(self._rows, mu, self._begun, self._creep, pressed)
+        mu = _friction(self.bodies, self._rows.corners)
+        friction = Friction(self._rows, mu, self._begun, self._goal, self._creep, normal)
         self._friction = friction if len(friction) else None
         self._normal_force = friction.normal_force
-        return friction.normal_force
 
-    def _impact(self, goal: Floats) -> bool:
+    def _impact(self, x: Floats) -> bool:
         """Where sheets have just met, the forces at the start of the step say nothing of friction: once a step it is
         taken from the solver's forces instead."""
         assert self._rows is not None
         if self._lagged or not self.bodies.friction.any():
             return False
-        before, now = self._normal_force, float(-self._rows.slopes(goal).sum())
-        self._lagged = now > IMPACT * before and now > 0
+        pushes = self._rows.pushes(x)
+        now = float(pushes.sum())
+        self._lagged = now > IMPACT * self._normal_force and now > 0
         if self._lagged:
-            self._lag(goal)
+            self._lag(pushes)
         return self._lagged
 
     def _nearest(self) -> float:
@@ -281,28 +295,26 @@ class Contact(Energy):
         if len(pairs) == 0:
             return ""
         worst = int(np.argmin(room))
-        a, b = (int(self.bodies.owner[k]) for k in pairs.vertices[worst, [0, 3]])
+        a, b = (int(self.bodies.owner[k]) for k in pairs.corners[[0, 3], worst])
         names = [f"shell {k}" if k >= 0 else f"collider {-1 - k}" for k in (a, b)]
-        inside = [int(k) for k in pairs.vertices[worst] if k < self._count]
+        inside = [int(k) for k in pairs.corners[:, worst] if k < self._count]
         return f"{names[0]} meets {names[1]} at vertex {inside[0]}, with {max(room[worst], 0.0):.3g} m to spare"
 
     # The energy, with colliders at the end of the step
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         assert self._rows is not None
-        stack = self._stack(x)
-        value, gradient = self._rows.value_and_gradient(stack)
+        value, gradient = self._rows.value_and_gradient(x)
         if self._friction is not None:
-            part, by_x = self._friction.value_and_gradient(stack)
+            part, by_x = self._friction.value_and_gradient(x)
             value += part
             gradient += by_x
         return value, gradient
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         assert self._rows is not None
-        stack = self._stack(x)
-        total = self._rows.hessian(stack)
-        return total if self._friction is None else total + self._friction.hessian(stack)
+        total = self._rows.hessian(x)
+        return total if self._friction is None else total + self._friction.hessian(x)
 
     def first_step(self, x: Floats, direction: Floats, slope: float) -> float:
         """Largest of 1, ½, ¼, … that lowers contact energy plus what else a step of `direction` should bring.
@@ -311,7 +323,7 @@ class Contact(Energy):
         line costs a hundredth of a gradient; without this look ahead every other gradient of a drape was thrown away.
         """
         assert self._rows is not None
-        line = self._rows.line(self._stack(x), direction)
+        line = self._rows.line(x, direction)
         # The rest's slope is the whole's less that of contact.
         rest = slope - line.slope
         for share in FRACTIONS:
@@ -323,53 +335,41 @@ class Contact(Energy):
     def presses(self, x: Floats) -> bool:
         """Whether any contact has stiffness at x."""
         assert self._rows is not None
-        return self._friction is not None or bool((self._rows.slopes(self._stack(x)) < 0).any())
+        return self._friction is not None or bool((self._rows.gaps(x)[0] < self._rows.full).any())
 
     def vertex_stiffness(self, x: Floats) -> Floats:
-        """Diagonal of `stiffness_at`, (n,)."""
+        """A bound on the Hessian at x by a number a vertex [N/m], (n,): for preconditioners."""
         assert self._rows is not None
-        stack = self._stack(x)
-        total = self._rows.vertex_stiffness(stack)
-        return total if self._friction is None else total + self._friction.vertex_stiffness(stack)
-
-    def stiffness_at(self, x: Floats) -> Sparse:
-        """The Hessian at x made alike for all directions, (n, n): for preconditioners."""
-        assert self._rows is not None
-        stack = self._stack(x)
-        total = self._rows.stiffness_at(stack)
-        return total if self._friction is None else total + self._friction.stiffness_at(stack)
+        total = self._rows.vertex_stiffness(x)
+        return total if self._friction is None else total + self._friction.vertex_stiffness(x)
 
     def round_off(self, x: Floats) -> float:
         assert self._rows is not None
-        slopes = self._rows.slopes(self._stack(x))
-        return 4.0 * float(np.finfo(np.float64).eps) * float(np.abs(slopes).sum()) * float(np.abs(x).max())
+        pushes = float(self._rows.pushes(x).sum())
+        return 4.0 * float(np.finfo(np.float64).eps) * pushes * float(np.abs(x).max())
 
     def forces(self, x: Floats) -> Floats:
         """Contact forces without friction [N], (n, 3)."""
         if self._rows is None:
             return np.zeros_like(x)
-        return -self._rows.value_and_gradient(self._stack(x))[1]
+        return -self._rows.value_and_gradient(x)[1]
 
     def summary(self, x: Floats) -> dict[str, Any]:
         """For the stats of a frame: contacts that press, smallest distance [m] of what may touch, counts."""
         if self._rows is None:
             return {}
-        contacts = int((self._rows.slopes(self._stack(x)) < 0).sum())
+        contacts = int((self._rows.pushes(x) > 0).sum())
         counts = {"contacts": contacts, "nearest": self._nearest(), "intersections": self.tangled}
         return self.report | counts | {"intersections_at_start": self._scene.intersections}
 
-    def _stack(self, x: Floats) -> Floats:
-        """x (n, 3) with colliders at the end of the step; the same array when asked again for the same x."""
-        if self._stacked is None or self._stacked[0] is not x:
-            self._stacked = x, np.concatenate([x, self._goal]) if len(self._goal) else x
-        return self._stacked[1]
-
     def _build(self, stack: Floats, move: Floats) -> None:
-        self._candidates = self._broad.build(stack, move, self._margin, self._ahead)
-        self._built_at = stack
-        if self._exempt is not None:
-            self._candidates = self._candidates.without(self._exempt)
+        self._take(stack, self._broad.build(stack, move, self._margin, self._ahead))
         self.report["contact_builds"] += 1
+
+    def _take(self, stack: Floats, found: Candidates) -> None:
+        """Candidates of a way that starts at `stack`."""
+        self._built_at = stack
+        self._candidates = found if self._exempt is None else found.without(self._exempt)
 
     def _built_here(self) -> bool:
         """Whether candidates were built for a way that starts where the shadow is."""
@@ -380,9 +380,14 @@ class Contact(Energy):
         return self._candidates
 
 
-def _friction(bodies: Bodies, pairs: Pairs, at: Any) -> Floats:
-    """Coulomb's coefficient: the collider's, or the geometric mean of two shells'."""
-    a, b = pairs.vertices[at, 0], pairs.vertices[at, 3]
+def _stacked(shells: Floats, colliders: Floats) -> Floats:
+    """Vectors of the whole stack, (total, 3), by columns."""
+    return by_columns(np.concatenate([shells, colliders]))
+
+
+def _friction(bodies: Bodies, corners: Ints) -> Floats:
+    """Coulomb's coefficient of pairs with `corners` (4, r): the collider's, or the geometric mean of two shells'."""
+    a, b = corners[0], corners[3]
     shells = (a < bodies.count) & (b < bodies.count)
     both = np.sqrt(bodies.friction[a] * bodies.friction[b])
     collider = np.where(a >= bodies.count, bodies.friction[a], bodies.friction[b])

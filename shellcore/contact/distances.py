@@ -10,16 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..types import Floats
-
-
-def dot(a: Floats, b: Floats) -> Floats:
-    """Row by row, (n,)."""
-    product: Floats = np.einsum("ij,ij->i", a, b)
-    return product
+from ..vectors import dot
 
 
 def vertex_face(p: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
-    """Weights (n, 4) of the vector from the nearest point of face abc to p; each argument (n, 3).
+    """Weights (4, n) of the vector from the nearest point of face abc to p; each argument (3, n).
 
     The regions of the triangle as in Ericson, Real-Time Collision Detection, section 5.1.5; all branches are computed.
     """
@@ -29,37 +24,48 @@ def vertex_face(p: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
     d3, d4 = d1 - ab_ab, d2 - ab_ac
     d5, d6 = d1 - ab_ac, d2 - ac_ac
     va, vb, vc = d3 * d6 - d5 * d4, d5 * d2 - d1 * d6, d1 * d4 - d3 * d2
+    weights = np.empty((4, p.shape[1]))
+    weights[0] = 1.0
+    v, w = weights[2], weights[3]
     with np.errstate(divide="ignore", invalid="ignore"):
         total = 1.0 / np.maximum(va + vb + vc, 1e-300)
-        v, w = vb * total, vc * total
-        along_bc = (d4 - d3) / np.maximum((d4 - d3) + (d5 - d6), 1e-300)
-        along_ac = d2 / np.maximum(ac_ac, 1e-300)
-        along_ab = d1 / np.maximum(ab_ab, 1e-300)
-    # Later assignments win, so corners come last.
-    on_bc = (va <= 0) & (d4 - d3 >= 0) & (d5 - d6 >= 0)
-    v, w = np.where(on_bc, 1.0 - along_bc, v), np.where(on_bc, along_bc, w)
-    on_ac = (vb <= 0) & (d2 >= 0) & (d6 <= 0)
-    v, w = np.where(on_ac, 0.0, v), np.where(on_ac, along_ac, w)
-    on_ab = (vc <= 0) & (d1 >= 0) & (d3 <= 0)
-    v, w = np.where(on_ab, along_ab, v), np.where(on_ab, 0.0, w)
-    for corner, (at_b, at_c) in (
-        ((d6 >= 0) & (d5 <= d6), (0.0, 1.0)),
-        ((d3 >= 0) & (d4 <= d3), (1.0, 0.0)),
-        ((d1 <= 0) & (d2 <= 0), (0.0, 0.0)),
+        np.multiply(vb, total, out=v)
+        np.multiply(vc, total, out=w)
+        # Later assignments win, so corners come last.
+        at = np.flatnonzero((va <= 0) & (d4 - d3 >= 0) & (d5 - d6 >= 0))
+        along = (d4[at] - d3[at]) / np.maximum((d4[at] - d3[at]) + (d5[at] - d6[at]), 1e-300)
+        v[at], w[at] = 1.0 - along, along
+        at = np.flatnonzero((vb <= 0) & (d2 >= 0) & (d6 <= 0))
+        v[at], w[at] = 0.0, d2[at] / np.maximum(ac_ac[at], 1e-300)
+        at = np.flatnonzero((vc <= 0) & (d1 >= 0) & (d3 <= 0))
+        v[at], w[at] = d1[at] / np.maximum(ab_ab[at], 1e-300), 0.0
+    for corner, at_b, at_c in (
+        ((d6 >= 0) & (d5 <= d6), 0.0, 1.0),
+        ((d3 >= 0) & (d4 <= d3), 1.0, 0.0),
+        ((d1 <= 0) & (d2 <= 0), 0.0, 0.0),
     ):
-        v, w = np.where(corner, at_b, v), np.where(corner, at_c, w)
-    return np.column_stack([np.ones(len(p)), v + w - 1.0, -v, -w])
+        v[corner], w[corner] = at_b, at_c
+    np.add(v, w, out=weights[1])
+    weights[1] -= 1.0
+    np.negative(weights[2:], out=weights[2:])
+    return weights
 
 
 def edge_edge(a: Floats, b: Floats, c: Floats, d: Floats) -> Floats:
-    """Weights (n, 4) of the vector from the nearest point of edge cd to that of edge ab; each argument (n, 3)."""
+    """Weights (4, n) of the vector from the nearest point of edge cd to that of edge ab; each argument (3, n)."""
     u, v, r = b - a, d - c, a - c
     uu, vv, uv, ur, vr = dot(u, u), dot(v, v), dot(u, v), dot(u, r), dot(v, r)
     area = uu * vv - uv * uv
     uu, vv = np.maximum(uu, 1e-300), np.maximum(vv, 1e-300)
     with np.errstate(divide="ignore", invalid="ignore"):
-        s = np.where(area > 1e-14 * uu * vv, np.clip((uv * vr - ur * vv) / area, 0.0, 1.0), 0.5)
-        t = np.clip((uv * s + vr) / vv, 0.0, 1.0)
-        s = np.clip((uv * t - ur) / uu, 0.0, 1.0)
-        t = np.clip((uv * s + vr) / vv, 0.0, 1.0)
-    return np.column_stack([1.0 - s, s, t - 1.0, -t])
+        s = np.where(area > 1e-14 * uu * vv, _clipped((uv * vr - ur * vv) / area), 0.5)
+        t = _clipped((uv * s + vr) / vv)
+        s = _clipped((uv * t - ur) / uu)
+        t = _clipped((uv * s + vr) / vv)
+    return np.stack([1.0 - s, s, t - 1.0, -t])
+
+
+def _clipped(share: Floats) -> Floats:
+    """Between 0 and 1 (np.clip spends as long again on checks)."""
+    np.maximum(share, 0.0, out=share)
+    return np.minimum(share, 1.0, out=share)

@@ -34,6 +34,13 @@ class NoContact:
         """Nothing to report."""
         return {}
 
+    def kept(self) -> dict[str, Any]:
+        """Nothing to keep."""
+        return {}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Nothing to take up."""
+
     def let_be(self, vertices: Bools) -> None:
         """Nothing touches anyway."""
 

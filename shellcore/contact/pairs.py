@@ -1,13 +1,17 @@
-"""Pairs looked at closely: nearest points, the direction between them, the contact distance of each."""
+"""Pairs looked at closely: nearest points, the direction between them, the contact distance of each.
+
+Kept components first, (3, p) and (4, p): inner loops run along pairs.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..types import Floats, Ints
+from ..vectors import components, dot, picked
 from .bodies import Bodies
 from .candidates import Candidates
-from .distances import dot, edge_edge, vertex_face
+from .distances import edge_edge, vertex_face
 
 # Contact distance of pairs that are near at rest (neighbours in a fine mesh), as a share of their rest distance.
 REST = 0.5
@@ -18,59 +22,61 @@ THINNEST = 0.02
 class Pairs:
     """Vertex-face pairs first (`faces` of them, those with planes at their head), then edge-edge pairs: p in all.
 
-    `vertices` (p, 4) in the stack, `weights` (p, 4) of the nearest points, `normals` (p, 3) from the second side to
-    the first, `distance` (p,) [m]; `reach` (p,) [m]: distance at which force begins; `core` (p,) [m]: distance that
-    cannot be passed (both beyond the `radius` (p,) of a sphere).
+    `corners` (4, p): vertices of the stack, `weights` (4, p) of the nearest points, `normals` (3, p) from the second
+    side to the first, `distance` (p,) [m]; `reach` (p,) [m]: distance at which force begins; `core` (p,) [m]: distance
+    that cannot be passed (both beyond the `radius` (p,) of a sphere).
     """
 
     def __init__(self, bodies: Bodies, candidates: Candidates, x: Floats) -> None:
         self.bodies = bodies
         self.faces = len(candidates.vertex_face)
-        self.vertices: Ints = np.concatenate([candidates.vertex_face, candidates.edge_edge])
+        self.corners: Ints = np.concatenate([candidates.vertex_face.T, candidates.edge_edge.T], axis=1)
         self.radius = np.concatenate([candidates.radius, np.zeros(len(candidates.edge_edge))])
-        self._planes = candidates.normals
+        self._planes = components(candidates.normals)
         self.weights, self.normals, self.distance = self.nearest(x)
         self._limits()
 
     def __len__(self) -> int:
-        return len(self.vertices)
+        return self.corners.shape[1]
+
+    def of(self, field: Floats) -> list[Floats]:
+        """A vector field on the stack, (total, 3), at the four vertices of each pair, (3, p) each."""
+        parts = components(field)
+        return [picked(parts, corner) for corner in self.corners]
 
     def nearest(self, x: Floats) -> tuple[Floats, Floats, Floats]:
-        """Weights (p, 4), unit normals (p, 3) and distances (p,) [m] at positions x (total, 3)."""
-        return self.nearest_of([x[self.vertices[:, k]] for k in range(4)])
+        """Weights (4, p), unit normals (3, p) and distances (p,) [m] at positions x (total, 3)."""
+        return self.nearest_of(self.of(x))
 
-    def nearest_of(self, corners: list[Floats]) -> tuple[Floats, Floats, Floats]:
-        """The same for the four vertices of each pair given by their positions, (p, 3) each."""
-        m, flat = self.faces, len(self._planes)
-        weights = np.concatenate([vertex_face(*(c[:m] for c in corners)), edge_edge(*(c[m:] for c in corners))])
-        weights[:flat] = (1.0, -1.0, 0.0, 0.0)
-        vector = weights[:, 0, None] * corners[0]
-        for k in range(1, 4):
-            vector += weights[:, k, None] * corners[k]
+    def nearest_of(self, points: list[Floats]) -> tuple[Floats, Floats, Floats]:
+        """The same for the four vertices of each pair given by their positions, (3, p) each."""
+        m, flat = self.faces, self._planes.shape[1]
+        weights = _weights(points, m)
+        weights[:, :flat] = np.array([1.0, -1.0, 0.0, 0.0])[:, None]
+        vector = _combined(weights, points)
         distance = np.sqrt(dot(vector, vector))
-        distance[:flat] = dot(vector[:flat], self._planes)
-        normals = vector / np.maximum(distance, 1e-300)[:, None]
-        normals[:flat] = self._planes
-        return weights, normals, distance
+        distance[:flat] = dot(vector[:, :flat], self._planes)
+        vector /= np.maximum(distance, 1e-300)
+        vector[:, :flat] = self._planes
+        return weights, vector, distance
 
     def _limits(self) -> None:
-        bodies, v = self.bodies, self.vertices
-        first, second = v[:, 0], v[:, 3]
+        bodies = self.bodies
+        first, second = self.corners[0], self.corners[3]
         self.reach = bodies.half[first] + bodies.half[second]
         self.core = bodies.core[first] + bodies.core[second]
-        same = np.flatnonzero((bodies.owner[first] == bodies.owner[second]) & (self.distance < self.reach))
+        mine, theirs = bodies.owner[first], bodies.owner[second]
+        same = np.flatnonzero((mine == theirs) & (self.distance < self.reach))
         if len(same):
             self.reach[same] = np.minimum(self.reach[same], REST * self._rest_distance(same))
         # Between sheets force keeps the distance; a thin core keeps directions between nearest points well defined.
-        shells = np.minimum(bodies.owner[first], bodies.owner[second]) >= 0
+        shells = np.minimum(mine, theirs) >= 0
         self.core[shells] = THINNEST * self.reach[shells]
 
     def _rest_distance(self, rows: Ints) -> Floats:
-        rest, v = self.bodies.rest, self.vertices[rows]
-        corners = [rest[v[:, k]] for k in range(4)]
-        faces = int(np.searchsorted(rows, self.faces))
-        w = np.concatenate([vertex_face(*(c[:faces] for c in corners)), edge_edge(*(c[faces:] for c in corners))])
-        vector = sum(w[:, k, None] * corners[k] for k in range(4))
+        rest = components(self.bodies.rest)
+        points = [picked(rest, corner[rows]) for corner in self.corners]
+        vector = _combined(_weights(points, int(np.searchsorted(rows, self.faces))), points)
         return np.sqrt(dot(vector, vector))
 
     def sides(self, parts: list[Floats]) -> tuple[Floats, Floats]:
@@ -84,7 +90,7 @@ class Pairs:
 
     def along(self, field: Floats) -> tuple[Floats, Floats]:
         """Least component along n of a vector field (total, 3) on the first side, largest on the second, each (p,)."""
-        return self.sides([dot(field[self.vertices[:, k]], self.normals) for k in range(4)])
+        return self.sides([dot(part, self.normals) for part in self.of(field)])
 
     def room(self) -> Floats:
         """How far the two sides may approach before the core [m], (p,)."""
@@ -96,7 +102,23 @@ class Pairs:
         part = object.__new__(Pairs)
         part.bodies = self.bodies
         part.faces = int(np.searchsorted(rows, self.faces))
-        part._planes = self._planes[rows[: int(np.searchsorted(rows, len(self._planes)))]]
-        for name in ("vertices", "radius", "weights", "normals", "distance", "reach", "core"):
+        part._planes = self._planes[:, rows[: int(np.searchsorted(rows, self._planes.shape[1]))]]
+        for name in ("corners", "weights", "normals"):
+            setattr(part, name, getattr(self, name).take(rows, axis=1))
+        for name in ("radius", "distance", "reach", "core"):
             setattr(part, name, getattr(self, name)[rows])
         return part
+
+
+def _weights(points: list[Floats], faces: int) -> Floats:
+    """Weights (4, p) of nearest points: vertex-face for the first `faces` pairs, edge-edge for the rest."""
+    first, rest = ([p[:, :faces] for p in points], [p[:, faces:] for p in points])
+    return np.concatenate([vertex_face(*first), edge_edge(*rest)], axis=1)
+
+
+def _combined(weights: Floats, points: list[Floats]) -> Floats:
+    """∑ wₖ xₖ, (3, p)."""
+    vector: Floats = weights[0] * points[0]
+    for k in range(1, 4):
+        vector += weights[k] * points[k]
+    return vector

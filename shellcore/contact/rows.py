@@ -1,7 +1,8 @@
 """Contacts as the solvers see them: one row a pair, with nearest points and normal frozen.
 
-The gap of a row is linear in the positions, g = n · ∑ wₖ xₖ − offset, so value, gradient and Hessian are products with
-one sparse matrix W of the weights, and the Hessian ∑ b''(g) (wₖ n)(wₗ n)ᵀ is positive semidefinite as it stands.
+The gap of a row is linear in the positions, g = n · ∑ wₖ xₖ − offset, so the vectors of all rows are a product with one
+sparse matrix W of the weights, and the Hessian ∑ b''(g) (wₖ n)(wₗ n)ᵀ is positive semidefinite as it stands. Most rows
+are near but do not press: all beyond their gaps is computed for those that do.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from scipy.sparse import csr_matrix
 
 from ..assembly import Hessian
 from ..types import Bools, Floats, Ints, Sparse
+from ..vectors import components, dot, products
 from .barrier import barrier
 from .pairs import Pairs
 
@@ -19,121 +21,199 @@ class Rows:
     """The pairs of `pairs` chosen by `which` (p,), with spring constants from the shell vertices they join.
 
     `inertia` [N/m] and `weight` [N] per vertex of the stack, (total,), zero for colliders: k = inertia + weight/ĝ.
-    `struck`: pairs to keep whatever features are nearest.
+    `goal` (total − count, 3): where colliders are for the solver. `struck`: pairs to keep whatever features are nearest.
     """
 
-    def __init__(self, pairs: Pairs, which: Bools, inertia: Floats, weight: Floats, struck: Ints | None = None) -> None:
-        # Where the nearest point of an edge is its end, a vertex-face pair says the same; where that of a face is a
-        # corner, the pair of corner and sphere does.
-        inner = np.asarray((np.abs(pairs.weights) > 1e-6).all(axis=1))
-        ball = (pairs.radius > 0) & (pairs.vertices[:, 0] >= pairs.bodies.count)
-        inner[: pairs.faces] = ~(ball & ((np.abs(pairs.weights) > 1e-6).sum(axis=1) == 2))[: pairs.faces]
-        if struck is not None:
-            inner[struck] = True
-        self.at = np.flatnonzero(inner & which)
+    def __init__(
+        self, pairs: Pairs, which: Bools, inertia: Floats, weight: Floats, goal: Floats, struck: Ints | None = None
+    ) -> None:
+        self.at = _telling(pairs, np.flatnonzero(which), struck)
         self.pairs = pairs
-        count = pairs.bodies.count
-        vertices, self.normals = pairs.vertices[self.at], pairs.normals[self.at]
-        p, total = len(self.at), pairs.bodies.total
-        starts = np.arange(0, 4 * p + 1, 4)
-        self.weights = csr_matrix((pairs.weights[self.at].ravel(), vertices.ravel(), starts), shape=(p, total))
-        # The shells' part of W: a slice of a sparse matrix costs as much as a product with it.
-        self.own_weights = csr_matrix(self.weights[:, :count])
-        self.spread = csr_matrix(self.own_weights.T)
+        self.normals, self.corners = pairs.normals[:, self.at], pairs.corners[:, self.at]
+        self.weights = pairs.weights[:, self.at]
+        self.spread = Spread(self.corners, self.weights, pairs.bodies.count, goal)
         self.offset = (pairs.radius + pairs.core)[self.at]
-        self._lift_corners(vertices)
+        self._lift_corners()
         self.full = (pairs.reach - pairs.core)[self.at]
         self._round = np.flatnonzero(pairs.radius[self.at] > 0)
         self._seen: tuple[Floats, tuple[Floats, Floats]] | None = None
-        mine = (vertices < count).sum(axis=1)
-        self.stiffness = (inertia[vertices].sum(axis=1) + weight[vertices].sum(axis=1) / self.full) / mine
+        mine = (self.corners < pairs.bodies.count).sum(axis=0)
+        strength = inertia[self.corners].sum(axis=0) + weight[self.corners].sum(axis=0) / self.full
+        self.stiffness = strength / mine
 
-    def _lift_corners(self, vertices: Ints) -> None:
+    def _lift_corners(self) -> None:
         """Corners keep so far off a sphere that their faces just touch it: ρ²/2R for faces of circumradius ρ.
 
         Otherwise every face that slides hits the sphere with its middle, and the solver learns it a round too late.
         Faces large against the sphere are left to their own rows.
         """
         bodies = self.pairs.bodies
-        ball = np.flatnonzero((self.pairs.radius[self.at] > 0) & (vertices[:, 0] < bodies.count))
+        ball = np.flatnonzero((self.pairs.radius[self.at] > 0) & (self.corners[0] < bodies.count))
         radius = self.pairs.radius[self.at[ball]]
-        lift = 0.5 * bodies.circumradius[vertices[ball, 0]] ** 2 / radius
+        lift = 0.5 * bodies.circumradius[self.corners[0, ball]] ** 2 / radius
         self.offset[ball] += np.where(lift < 0.05 * radius, lift, 0.0)
 
     def __len__(self) -> int:
         return len(self.at)
 
-    def gaps(self, stack: Floats) -> tuple[Floats, Floats]:
-        """Gap of each row [m], (p,), and its normals (p, 3): frozen, except that those of spheres turn."""
+    def gaps(self, x: Floats) -> tuple[Floats, Floats]:
+        """Gap of each row [m], (r,), and the vector between its points, (3, r), for shells at x (count, 3)."""
         # A line search asks thrice for where it stands.
-        if self._seen is not None and self._seen[0] is stack:
+        if self._seen is not None and self._seen[0] is x:
             return self._seen[1]
-        vector, normals = self.weights @ stack, self.normals
-        gaps: Floats = np.einsum("ij,ij->i", vector, normals)
-        if len(self._round):
-            at, normals = self._round, normals.copy()
-            gaps[at] = np.sqrt(np.einsum("ij,ij->i", vector[at], vector[at]))
-            normals[at] = vector[at] / np.maximum(gaps[at, None], 1e-300)
-        self._seen = stack, (gaps - self.offset, normals)
+        vectors = self.spread.vectors(x)
+        self._seen = x, (self._gaps_of(vectors), vectors)
         return self._seen[1]
 
-    def line(self, stack: Floats, direction: Floats) -> Line:
-        """Contact energy from `stack` on along a displacement `direction` of the shells, normals as at `stack`."""
-        gaps, normals = self.gaps(stack)
-        rates = np.einsum("ij,ij->i", self.own_weights @ direction, normals)
+    def _gaps_of(self, vectors: Floats) -> Floats:
+        gaps = dot(vectors, self.normals)
+        if len(self._round) == len(gaps):
+            gaps = np.sqrt(dot(vectors, vectors))
+        elif len(self._round):
+            part = vectors[:, self._round]
+            gaps[self._round] = np.sqrt(dot(part, part))
+        gaps -= self.offset
+        return gaps
+
+    def _pressing(self, x: Floats) -> tuple[Ints, Floats, Floats, tuple[Floats, Floats, Floats]]:
+        """Rows that press (k,), their gaps, their normals (3, k), which turn for spheres, and energy, slope, curvature."""
+        gaps, vectors = self.gaps(x)
+        at = np.flatnonzero(gaps < self.full)
+        near = gaps[at]
+        return at, near, self._turned(at, vectors), barrier(near, self.full[at], self.stiffness[at])
+
+    def _turned(self, at: Ints, vectors: Floats) -> Floats:
+        """Normals of rows `at` (k,), (3, k): frozen, but those of spheres point where the `vectors` do."""
+        normals = self.normals[:, at]
+        if len(self._round):
+            ball = np.flatnonzero(self.pairs.radius[self.at[at]] > 0)
+            vector = vectors[:, at[ball]]
+            normals[:, ball] = vector / np.maximum(np.sqrt(dot(vector, vector)), 1e-300)
+        return normals
+
+    def line(self, x: Floats, direction: Floats) -> Line:
+        """Contact energy from x on along a displacement `direction` of the shells, both (count, 3), normals as at x."""
+        gaps, vectors = self.gaps(x)
+        moved = self.spread.moved(direction)
+        rates = dot(moved, self.normals)
+        if len(self._round):
+            ball = self._round
+            part = vectors[:, ball]
+            rates[ball] = dot(moved[:, ball], part) / np.maximum(gaps[ball] + self.offset[ball], 1e-300)
         near = np.flatnonzero(gaps + np.minimum(rates, 0.0) < self.full)
         return Line(gaps[near], rates[near], self.full[near], self.stiffness[near])
 
-    def slopes(self, stack: Floats) -> Floats:
-        """Minus the normal force of each row [N], (p,)."""
-        return barrier(self.gaps(stack)[0], self.full, self.stiffness)[1]
+    def pushes(self, x: Floats) -> Floats:
+        """Normal force of each row [N], (r,), for shells at x (count, 3)."""
+        at, _, _, (_, slope, _) = self._pressing(x)
+        forces = np.zeros(len(self))
+        forces[at] = -slope
+        return forces
 
-    def drift(self, stack: Floats) -> float:
+    def pushes_of(self, stack: Floats) -> Floats:
+        """The same with colliders where `stack` (total, 3) has them."""
+        points = components(stack)
+        vectors = np.zeros((3, len(self)))
+        for weight, corner in zip(self.weights, self.corners, strict=True):
+            vectors += weight * points[:, corner]
+        return -barrier(self._gaps_of(vectors), self.full, self.stiffness)[1]
+
+    def pressed_through(self, x: Floats) -> Ints:
+        """Vertices of the stack in rows whose gap is below zero."""
+        return np.unique(self.corners[:, self.gaps(x)[0] < 0])
+
+    def drift(self, stack: Floats, x: Floats) -> float:
         """Largest difference between a gap that presses and its true value [m]: what freezing cost."""
-        gaps = self.gaps(stack)[0]
-        near = np.flatnonzero(gaps < self.full)
-        pairs = self.pairs.picked(self.at[near])
-        true = pairs.nearest(stack)[2] - self.offset[near]
-        return float(np.abs(np.minimum(true, self.full[near]) - gaps[near]).max(initial=0.0))
+        at, gaps, _, _ = self._pressing(x)
+        true = self.pairs.picked(self.at[at]).nearest(stack)[2] - self.offset[at]
+        return float(np.abs(np.minimum(true, self.full[at]) - gaps).max(initial=0.0))
 
-    def value_and_gradient(self, stack: Floats) -> tuple[float, Floats]:
-        """Energy [J] and gradient [N] on the shells, (count, 3)."""
-        gaps, normals = self.gaps(stack)
-        value, slope, _ = barrier(gaps, self.full, self.stiffness)
-        gradient: Floats = self.spread @ (slope[:, None] * normals)
-        return float(value.sum()), gradient
+    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+        """Energy [J] and gradient [N] on the shells, (count, 3), by columns."""
+        at, _, normals, (value, slope, _) = self._pressing(x)
+        return float(value.sum()), self.spread.gathered(at, slope * normals)
 
-    def stiffness_at(self, stack: Floats) -> Sparse:
-        """Wᵀ b'' W, (count, count): the Hessian with every normal replaced by all three directions."""
-        curvature = barrier(self.gaps(stack)[0], self.full, self.stiffness)[2]
-        return self.spread @ self.own_weights.multiply(curvature[:, None]).tocsr()
+    def vertex_stiffness(self, x: Floats) -> Floats:
+        """A bound on the Hessian by a number a vertex [N/m], (count,).
 
-    def vertex_stiffness(self, stack: Floats) -> Floats:
-        """Diagonal of `stiffness_at`, (count,)."""
-        curvature = barrier(self.gaps(stack)[0], self.full, self.stiffness)[2]
-        at = np.flatnonzero(curvature > 0)
-        part = self.own_weights[at]
-        each = np.repeat(curvature[at], np.diff(part.indptr)) * part.data**2
-        return np.bincount(part.indices, weights=each, minlength=part.shape[1]).astype(np.float64)
+        (∑ wₖuₖ)² ≤ ∑|wₖ| ∑|wₖ|uₖ², so the diagonal matrix of k |wₖ| ∑|w| is no softer in any direction.
+        """
+        at, _, _, (_, _, curvature) = self._pressing(x)
+        return self.spread.bound(at, curvature)
 
-    def hessian(self, stack: Floats) -> Hessian:
+    def hessian(self, x: Floats) -> Hessian:
         """Second derivative [N/m] on the shells."""
-        gaps, normals = self.gaps(stack)
-        curvature = barrier(gaps, self.full, self.stiffness)[2]
-        at = np.flatnonzero(curvature > 0)
-        n = normals[at]
-        blocks = curvature[at, None, None] * n[:, :, None] * n[:, None, :]
-        return block_products(self.weights[at], blocks, self.pairs.bodies.count)
+        at, _, n, (_, _, curvature) = self._pressing(x)
+        blocks = curvature[:, None, None] * (n[:, None, :] * n[None, :, :]).transpose(2, 0, 1)
+        return self.spread.blocks(at, blocks)
+
+
+class Spread:
+    """The weights of some rows on the vertices of shells: W, (r, count), with what colliders at `goal` add to W x.
+
+    `corners`, `weights` (4, r); `goal` (total − count, 3).
+    """
+
+    def __init__(self, corners: Ints, weights: Floats, count: int, goal: Floats) -> None:
+        self.count = count
+        own = corners < count
+        self._corners = np.where(own, corners, 0)
+        self._weights = np.where(own, weights, 0.0)
+        starts = np.arange(0, 4 * corners.shape[1] + 1, 4)
+        entries = np.ascontiguousarray(self._weights.T).ravel(), np.ascontiguousarray(self._corners.T).ravel(), starts
+        self.matrix = csr_matrix(entries, shape=(corners.shape[1], count))
+        self.shift = np.zeros((3, corners.shape[1]))
+        if len(goal):
+            colliders = components(goal)
+            for corner, weight, mine in zip(corners, weights, own, strict=True):
+                at = np.flatnonzero(~mine)
+                self.shift[:, at] += weight[at] * colliders[:, corner[at] - count]
+
+    def moved(self, direction: Floats) -> Floats:
+        """W times vectors (count, 3): (3, r)."""
+        return products(self.matrix, components(direction))
+
+    def vectors(self, x: Floats) -> Floats:
+        """The vectors ∑ wₖ xₖ, (3, r), for shells at x (count, 3)."""
+        vectors = self.moved(x)
+        vectors += self.shift
+        return vectors
+
+    def gathered(self, at: Ints, forces: Floats) -> Floats:
+        """Wᵀ times `forces` (3, k) of rows `at` (k,): (count, 3) by columns."""
+        corners = self._corners[:, at].ravel()
+        result = np.empty((3, self.count))
+        for axis in range(3):
+            parts = (self._weights[:, at] * forces[axis]).ravel()
+            result[axis] = np.bincount(corners, weights=parts, minlength=self.count)
+        return result.T
+
+    def bound(self, at: Ints, curvature: Floats) -> Floats:
+        """Diagonal that bounds Wᵀ diag(curvature) W, (count,)."""
+        size = np.abs(self._weights[:, at])
+        parts = size * (size.sum(axis=0) * curvature)
+        return np.bincount(self._corners[:, at].ravel(), weights=parts.ravel(), minlength=self.count).astype(np.float64)
+
+    def blocks(self, at: Ints, blocks: Floats) -> Hessian:
+        """∑ over rows `at` of wₖ wₗ block, (3 count, 3 count); `blocks` (k, 3, 3)."""
+        k, axis = len(at), np.arange(3)
+        corners, weights = self._corners[:, at].T.ravel(), self._weights[:, at].T.ravel()
+        rows = (3 * np.repeat(np.arange(k), 4)[:, None] + axis).ravel()
+        columns = (3 * corners[:, None] + axis).ravel()
+        jacobian = csr_matrix((np.repeat(weights, 3), (rows, columns)), shape=(3 * k, 3 * self.count))
+        inner = (3 * np.arange(k)[:, None, None] + np.broadcast_to(axis, (3, 3))[None]).ravel()
+        middle = csr_matrix((blocks.ravel(), inner, np.arange(0, 9 * k + 1, 3)), shape=(3 * k, 3 * k))
+        return Hessian(self.count, blocks=[csr_matrix(jacobian.T @ (middle @ jacobian))])
 
 
 class Line:
-    """Energy of rows along a line: `gaps` [m] at its start, how they change over it (`rates`), each (p,)."""
+    """Energy of rows along a line: `gaps` [m] at its start, how they change over it (`rates`), each (k,)."""
 
     def __init__(self, gaps: Floats, rates: Floats, full: Floats, stiffness: Floats) -> None:
         self._gaps, self._rates, self._full, self._stiffness = gaps, rates, full, stiffness
         value, slope, _ = barrier(gaps, full, stiffness)
         self._start = float(value.sum())
-        self.slope = float(slope @ rates)
+        self.slope = float((slope * rates).sum())
         """Derivative at the start [J]."""
 
     def rise(self, share: float) -> float:
@@ -141,13 +221,19 @@ class Line:
         return float(barrier(self._gaps + share * self._rates, self._full, self._stiffness)[0].sum()) - self._start
 
 
-def block_products(weights: Sparse, blocks: Floats, count: int) -> Hessian:
-    """∑ over rows of wₖ wₗ block, (3 count, 3 count); `weights` (p, total), `blocks` (p, 3, 3)."""
-    entries = weights[:, :count].tocoo()
-    p, axis = weights.shape[0], np.arange(3)
-    rows, columns = (3 * entries.row[:, None] + axis).ravel(), (3 * entries.col[:, None] + axis).ravel()
-    jacobian = csr_matrix((np.repeat(entries.data, 3), (rows, columns)), shape=(3 * p, 3 * count))
-    starts = np.arange(0, 9 * p + 1, 3)
-    inner = (3 * np.arange(p)[:, None, None] + np.broadcast_to(axis, (3, 3))[None]).ravel()
-    middle = csr_matrix((blocks.ravel(), inner, starts), shape=(3 * p, 3 * p))
-    return Hessian(count, blocks=[csr_matrix(jacobian.T @ (middle @ jacobian))])
+def _telling(pairs: Pairs, at: Ints, struck: Ints | None) -> Ints:
+    """Rows of `at` (k,) that say what no other row does, and those that were `struck`.
+
+    Where the nearest point of an edge is its end, a vertex-face pair says the same; where that of a face is a corner,
+    the pair of corner and sphere does.
+    """
+    weighty = (np.abs(pairs.weights[:, at]) > 1e-6).sum(axis=0)
+    tells = weighty == 4
+    faces = int(np.searchsorted(at, pairs.faces))
+    ball = (pairs.radius[at[:faces]] > 0) & (pairs.corners[0, at[:faces]] >= pairs.bodies.count)
+    tells[:faces] = ~(ball & (weighty[:faces] == 2))
+    if struck is not None and len(struck):
+        was = np.zeros(len(pairs), dtype=bool)
+        was[struck] = True
+        tells |= was[at]
+    return at[tells]

@@ -19,19 +19,19 @@ class Struck:
 
     def __init__(self) -> None:
         self._keys = np.zeros(0, dtype=np.int64)
-        self._weights, self._normals = np.zeros((0, 4)), np.zeros((0, 3))
+        self._weights, self._normals = np.zeros((4, 0)), np.zeros((3, 0))
 
     def __len__(self) -> int:
         return len(self._keys)
 
     def add(self, pairs: Pairs, x: Floats, move: Floats, share: Floats) -> None:
         """All of `pairs`, each where it has gone its `share` (p,) of the way from x (total, 3) to x + move."""
-        corners = [x[v] + share[:, None] * move[v] for v in (pairs.vertices[:, k] for k in range(4))]
-        weights, normals, _ = pairs.nearest_of(corners)
+        points = [here + share * way for here, way in zip(pairs.of(x), pairs.of(move), strict=True)]
+        weights, normals, _ = pairs.nearest_of(points)
         keys, first = np.unique(np.concatenate([_keys(pairs), self._keys]), return_index=True)
         self._keys = keys
-        self._weights = np.concatenate([weights, self._weights])[first]
-        self._normals = np.concatenate([normals, self._normals])[first]
+        self._weights = np.concatenate([weights, self._weights], axis=1)[:, first]
+        self._normals = np.concatenate([normals, self._normals], axis=1)[:, first]
 
     def into(self, pairs: Pairs) -> tuple[Pairs, Ints]:
         """`pairs` with weights and normals of those that were struck, and which these are."""
@@ -42,13 +42,14 @@ class Struck:
         place = np.minimum(np.searchsorted(self._keys, keys), len(self) - 1)
         rows = np.flatnonzero(self._keys[place] == keys)
         part.weights, part.normals = pairs.weights.copy(), pairs.normals.copy()
-        part.weights[rows], part.normals[rows] = self._weights[place[rows]], self._normals[place[rows]]
+        part.weights[:, rows] = self._weights[:, place[rows]]
+        part.normals[:, rows] = self._normals[:, place[rows]]
         return part, rows
 
 
 def _keys(pairs: Pairs) -> Ints:
     """A number for each pair that says which it is (it may wrap round, like any hash), (p,)."""
     total = np.zeros(len(pairs), dtype=np.int64)
-    for k in range(4):
-        total = total * pairs.bodies.total + pairs.vertices[:, k]
+    for corner in pairs.corners:
+        total = total * pairs.bodies.total + corner
     return 2 * total + (np.arange(len(pairs)) < pairs.faces)

@@ -33,7 +33,7 @@ class TestDistances:
         mix = np.column_stack([1 - s[inside] - t[inside], s[inside], t[inside]])
         for _ in range(50):
             p, a, b, c = rng.normal(size=(4, 3))
-            w = vertex_face(*(q[None] for q in (p, a, b, c)))[0]
+            w = vertex_face(*(q[:, None] for q in (p, a, b, c)))[:, 0]
             assert w.sum() == pytest.approx(0.0, abs=1e-14) and (w[1:] <= 1e-14).all()
             length = np.linalg.norm(w @ np.array([p, a, b, c]))
             least = sampled_distance(p[None], mix @ np.array([a, b, c]))
@@ -46,7 +46,7 @@ class TestDistances:
             a, b, c, d = rng.normal(size=(4, 3))
             if trial % 3 == 0:
                 d = c + 0.7 * (b - a)  # parallel
-            w = edge_edge(*(q[None] for q in (a, b, c, d)))[0]
+            w = edge_edge(*(q[:, None] for q in (a, b, c, d)))[:, 0]
             length = np.linalg.norm(w @ np.array([a, b, c, d]))
             least = sampled_distance(a + s * (b - a), c + s * (d - c))
             assert length <= least + 1e-9 and least <= length + 2e-2
@@ -89,33 +89,36 @@ def near_pair(seed: int = 0, friction: float = 0.3):
     broad = BroadPhase(bodies, stack)
     pairs = Pairs(bodies, broad.build(stack, None, 0.05), stack)
     strength = np.concatenate([np.full(bodies.count, 5.0), np.zeros(bodies.total - bodies.count)])
-    rows = Rows(pairs, np.ones(len(pairs), dtype=bool), strength, strength)
+    rows = Rows(pairs, np.ones(len(pairs), dtype=bool), strength, strength, stack[bodies.count :])
     return scene, bodies, stack, pairs, rows
 
 
 class TestRows:
     def test_kinds_of_contact_are_all_there(self):
         _, bodies, stack, pairs, rows = near_pair()
-        pressing = rows.at[rows.slopes(stack) < 0]
+        pressing = rows.at[rows.pushes(stack[: bodies.count]) > 0]
+        assert np.allclose(rows.pushes_of(stack), rows.pushes(stack[: bodies.count]), rtol=1e-12)
         owners = {
-            tuple(sorted((int(bodies.owner[a]), int(bodies.owner[b])))) for a, b in pairs.vertices[pressing][:, [0, 3]]
+            tuple(sorted((int(bodies.owner[a]), int(bodies.owner[b])))) for a, b in pairs.corners[[0, 3]][:, pressing].T
         }
         assert {(0, 1), (-1, 1), (-2, 0), (-3, 0)} <= owners
         assert (pressing >= pairs.faces).any() and (pressing < pairs.faces).any()
 
     def test_gradient_and_hessian_agree_with_differences(self):
         _, bodies, stack, _, rows = near_pair()
-        x, rest = stack[: bodies.count], stack[bodies.count :]
+        x = stack[: bodies.count]
         rng = np.random.default_rng(2)
         step = 1e-6
         for _ in range(8):
             d = rng.normal(size=x.shape)
-            ahead, behind = (rows.value_and_gradient(np.concatenate([x + s * step * d, rest])) for s in (1, -1))
-            gradient = rows.value_and_gradient(stack)[1]
-            assert np.vdot(gradient, d) == pytest.approx((ahead[0] - behind[0]) / (2 * step), rel=1e-5)
-        matrix = rows.hessian(stack).matrix().toarray()
+            ahead, behind = (rows.value_and_gradient(x + s * step * d) for s in (1, -1))
+            gradient = rows.value_and_gradient(x)[1]
+            assert (gradient * d).sum() == pytest.approx((ahead[0] - behind[0]) / (2 * step), rel=1e-5)
+        matrix = rows.hessian(x).matrix().toarray()
         assert np.allclose(matrix, matrix.T, atol=1e-9)
         assert np.linalg.eigvalsh(matrix).min() > -1e-9 * np.abs(matrix).max()
+        bound = np.diag(np.repeat(rows.vertex_stiffness(x), 3))
+        assert np.linalg.eigvalsh(bound - matrix).min() > -1e-9 * np.abs(matrix).max()
 
     def test_shells_push_each_other_equally(self):
         scene, _, stack, _, _ = near_pair()
@@ -124,7 +127,7 @@ class TestRows:
         x = stack[: own.count]
         pairs = Pairs(own, BroadPhase(own, x).build(x, None, 0.05), x)
         strength = np.full(own.count, 5.0)
-        gradient = Rows(pairs, np.ones(len(pairs), dtype=bool), strength, strength).value_and_gradient(x)[1]
+        gradient = Rows(pairs, np.ones(len(pairs), dtype=bool), strength, strength, x[:0]).value_and_gradient(x)[1]
         assert np.abs(gradient).max() > 0
         assert np.abs(gradient.sum(axis=0)).max() < 1e-12 * np.abs(gradient).sum()
         torque = np.cross(x, gradient).sum(axis=0)
@@ -136,7 +139,7 @@ class TestRows:
         _, _, stack, pairs, _ = near_pair()
         moved = turned(stack, (1.0, 2.0, 3.0), 0.7) + [1.0, -2.0, 0.5]
         mesh_pairs = np.flatnonzero(
-            (pairs.vertices[:, 0] != pairs.vertices[:, 1]) & (np.arange(len(pairs)) >= len(pairs._planes))
+            (pairs.corners[0] != pairs.corners[1]) & (np.arange(len(pairs)) >= pairs._planes.shape[1])
         )
         part = pairs.picked(mesh_pairs)
         assert np.allclose(part.nearest(moved)[2], part.distance, atol=1e-12)
@@ -146,30 +149,26 @@ class TestFriction:
     def make(self):
         _, bodies, stack, _, rows = near_pair()
         mu = np.full(len(rows), 0.4)
-        return bodies, stack, Friction(rows, mu, stack, 1e-3, stack)
+        start, goal = stack, stack[bodies.count :]
+        return bodies, stack, Friction(rows, mu, start, goal, 1e-3, rows.pushes_of(stack))
 
     def test_gradient_and_hessian_agree_with_differences(self):
         bodies, stack, friction = self.make()
         rng = np.random.default_rng(5)
-        moved = stack.copy()
-        moved[: bodies.count] += 2e-3 * rng.normal(size=(bodies.count, 3))
+        moved = stack[: bodies.count] + 2e-3 * rng.normal(size=(bodies.count, 3))
         gradient = friction.value_and_gradient(moved)[1]
         step = 1e-8
         for _ in range(5):
-            d = np.zeros_like(stack)
-            d[: bodies.count] = rng.normal(size=(bodies.count, 3))
+            d = rng.normal(size=(bodies.count, 3))
             ahead, behind = (friction.value_and_gradient(moved + s * step * d) for s in (1, -1))
-            assert np.vdot(gradient, d[: bodies.count]) == pytest.approx((ahead[0] - behind[0]) / (2 * step), rel=1e-4)
+            assert (gradient * d).sum() == pytest.approx((ahead[0] - behind[0]) / (2 * step), rel=1e-4)
         eigenvalues = np.linalg.eigvalsh(friction.hessian(moved).matrix().toarray())
         assert eigenvalues.min() > -1e-9 * eigenvalues.max()
 
     def test_never_exceeds_coulomb_and_reaches_it(self):
         bodies, stack, friction = self.make()
-        moved = stack.copy()
-        moved[: bodies.count, 0] += 1.0
-        slip = friction.slip(moved)
-        size = np.linalg.norm(slip, axis=1)
-        pull = friction._force * friction._pull(size / friction._creep) * size
+        _, size = friction.slip(stack[: bodies.count] + [1.0, 0.0, 0.0])
+        pull = friction._force * friction.pull(size / friction._creep) * size
         sliding = size > friction._creep
         assert sliding.any() and np.allclose(pull[sliding], friction._force[sliding])
 
@@ -189,13 +188,13 @@ class TestBroadPhase:
 
     def test_no_close_pair_is_missed(self):
         _, bodies, stack, pairs, _ = near_pair()
-        known = {tuple(row) for row in pairs.vertices[: pairs.faces].tolist()}
+        known = {tuple(row) for row in pairs.corners[:, : pairs.faces].T.tolist()}
         faces = bodies.shell_surface.faces
         v, f = (k.ravel() for k in np.meshgrid(np.arange(bodies.count), np.arange(len(faces)), indexing="ij"))
         apart = (faces[f] != v[:, None]).all(axis=1)
         rows = np.column_stack([v, faces[f]])[apart]
-        w = vertex_face(*(stack[rows[:, k]] for k in range(4)))
-        distance = np.linalg.norm(sum(w[:, k, None] * stack[rows[:, k]] for k in range(4)), axis=1)
+        w = vertex_face(*(stack[rows[:, k]].T for k in range(4)))
+        distance = np.linalg.norm(sum(w[k, :, None] * stack[rows[:, k]] for k in range(4)), axis=1)
         close = rows[distance < 0.08]
         assert len(close) > 20 and all(tuple(row) in known for row in close.tolist())
 
