@@ -30,6 +30,7 @@ TOLERANCE = 0.02
 # The same for the quasi-Newton road without contact, which judges its error by the energy it still gains: 4 to 6% off
 # on a frame of a flag; 0.06 was up to 16% off.
 GAIN = 0.04
+GAIN_TOUCHING, TIRING = 0.08, 30.0
 # Where elastic forces move a sheet by less than this share of what its loads do (most of it is in free fall), the loads
 # are the measure: halves the cost of the first frames after a release.
 FELT = 1.0
@@ -260,10 +261,11 @@ class _Run:
             least = SMALLEST * self.size * min(1.0, (24.0 * h) ** 2)
             share = UNDAMPED if self.integrator.name == "newmark" else TOLERANCE
             self.tolerance = max(least, share * potential.departure)
-            judged = self.integrator.name != "newmark" and not self.system.contact.exists
+            judged = self.integrator.name != "newmark" and self.iterations is None and method == "quasi_newton"
             moved = max(potential.departure, FELT * potential.carried)
-            self.gain = max(least, GAIN * moved) if judged and self.iterations is None else None
-            if self.gain is not None and method == "quasi_newton":
+            share_left = GAIN_TOUCHING if self.system.contact.exists else GAIN
+            self.gain = max(least, share_left * moved) if judged else None
+            if self.gain is not None and not self.system.contact.exists:
                 self.tolerance = 0.1 * self.gain
             if self.system.contact.exists:
                 # A contact layer is thin: a looser solve leaves sheets hovering, without normal force or friction.
@@ -311,10 +313,16 @@ class _Run:
         """
         value, gradient = potential.value_and_gradient(solution.x)
         stiff = "newton_cg" if method == "newton" else method
+        tolerance = self.tolerance
+        if value > available and method == "quasi_newton":
+            # Most often it only stopped early; what starts again where the step began comes out too slow.
+            self.tolerance *= 0.25
+            solution = yield from self._minimised(potential, solution.x, stiff, MOST[stiff], state, index)
+            value, gradient = potential.value_and_gradient(solution.x)
+            self.tolerance = tolerance
         if value > available:
             solution = yield from self._minimised(potential, start, stiff, MOST[stiff], state, index)
             value, gradient = potential.value_and_gradient(solution.x)
-        tolerance = self.tolerance
         for _ in range(SHARPER if method != "quasi_newton" and self.integrator.name == "implicit_euler" else 0):
             if not potential.gains(solution.x, gradient):
                 break
@@ -352,7 +360,9 @@ class _Run:
         if method in ("newton", "newton_cg"):
             steps = newton(potential, x, self.tolerance, most)
         else:
-            steps = quasi_newton(potential, x, self.tolerance, most, state.memory, self.gain)
+            tiring = TIRING if contact.exists else np.inf
+            tolerance = self.tolerance if self.gain is None else min(self.tolerance, 0.1 * self.gain)
+            steps = quasi_newton(potential, x, tolerance, most, state.memory, self.gain, tiring)
         solution = yield from self._watched(steps, state, index)
         return solution
 

@@ -115,14 +115,21 @@ Steps = Generator[tuple[str, float], None, Solution]
 
 
 def quasi_newton(
-    potential: Potential, x: Floats, tolerance: float, most: int, memory: Memory, gain: float | None = None
+    potential: Potential,
+    x: Floats,
+    tolerance: float,
+    most: int,
+    memory: Memory,
+    gain: float | None = None,
+    tiring: float = np.inf,
 ) -> Steps:
     """L-BFGS from the constant factor; stops when its step is under `tolerance` [m] (root mean square).
 
     With `gain` [m] also when the energy E gained in the last five iterations can have moved the mass no further than
     that: no motion is softer than inertia alone, E ≥ ½ c ∑m d², so a distance √(2E / c∑m). Soft motions, which are
     the last to converge, come near that bound: all that is left to gain was 1.1 to 1.9 times the true error in solves
-    of pinned sheets and flags, where the size of steps missed it by 10 times and more.
+    of pinned sheets and flags, where the size of steps missed it by 10 times and more. After `tiring` iterations
+    what counts grows with the square of their number.
     """
     counts = Counts(gradients=1)
     value, gradient = potential.value_and_gradient(x)
@@ -136,7 +143,7 @@ def quasi_newton(
         potential.renew(x, counts.iterations)
         if gain is not None and len(values) > 2 * WINDOW:
             gained = max(values[-WINDOW - 1] - value, 0.0)
-            if np.sqrt(2.0 * gained / potential.inertia) <= gain:
+            if np.sqrt(2.0 * gained / potential.inertia) <= gain * max(1.0, counts.iterations / tiring) ** 2:
                 return Solution(x, True, change, counts)
         direction = memory.direction(gradient, potential.precondition)
         potential.keep_momentum(direction, gradient)

@@ -72,6 +72,7 @@ class Contact(Energy):
         analytic = not bodies.together and bodies.mesh_surface is None
         self._margin = (MARGIN_ALONE if analytic else MARGIN) * self._edge
         self._ahead = 0.0 if analytic else AHEAD * self._edge
+        self._near = float(__import__('os').environ.get('NEAR','0.5')) * (self._edge if analytic else self._margin + self._ahead)
         self._shadow = _stacked(start, self._goal)
         self._broad = BroadPhase(bodies, self._shadow)
         self._candidates: Candidates | None = None
@@ -257,7 +258,7 @@ class Contact(Energy):
         self._pairs = pairs = Pairs(self.bodies, self._known(), self._shadow)
         room = pairs.distance - pairs.radius - pairs.reach
         low, high = pairs.along(move)
-        which = room <= 1.2 * np.maximum(high - low, 0.0) + 0.5 * (self._margin + self._ahead)
+        which = room <= 1.2 * np.maximum(high - low, 0.0) + self._near
         as_struck, struck = self._struck.into(pairs)
         which[struck] = True
         self._rows = Rows(as_struck, which, self._inertia, self._weight, self._goal, struck)

@@ -49,9 +49,8 @@ class Rows:
         """
         bodies = self.pairs.bodies
         ball = np.flatnonzero((self.pairs.radius[self.at] > 0) & (self.corners[0] < bodies.count))
-        radius = self.pairs.radius[self.at[ball]]
-        lift = 0.5 * bodies.circumradius[self.corners[0, ball]] ** 2 / radius
-        self.offset[ball] += np.where(lift < 0.05 * radius, lift, 0.0)
+        radius, size = self.pairs.radius[self.at[ball]], bodies.circumradius[self.corners[0, ball]]
+        self.offset[ball] += np.where(_lifts(size, radius), 0.5 * size**2 / radius, 0.0)
 
     def __len__(self) -> int:
         return len(self.at)
@@ -221,6 +220,12 @@ class Line:
         return float(barrier(self._gaps + share * self._rates, self._full, self._stiffness)[0].sum()) - self._start
 
 
+def _lifts(size: Floats, radius: Floats) -> Bools:
+    """Whether faces of circumradius `size` are small against spheres of `radius` [m]."""
+    small: Bools = size**2 < 0.1 * radius**2
+    return small
+
+
 def _telling(pairs: Pairs, at: Ints, struck: Ints | None) -> Ints:
     """Rows of `at` (k,) that say what no other row does, and those that were `struck`.
 
@@ -229,9 +234,13 @@ def _telling(pairs: Pairs, at: Ints, struck: Ints | None) -> Ints:
     """
     weighty = (np.abs(pairs.weights[:, at]) > 1e-6).sum(axis=0)
     tells = weighty == 4
-    faces = int(np.searchsorted(at, pairs.faces))
-    ball = (pairs.radius[at[:faces]] > 0) & (pairs.corners[0, at[:faces]] >= pairs.bodies.count)
-    tells[:faces] = ~(ball & (weighty[:faces] == 2))
+    bodies, faces = pairs.bodies, int(np.searchsorted(at, pairs.faces))
+    corners, radius = pairs.corners[:, at[:faces]], pairs.radius[at[:faces]]
+    ball = (radius > 0) & (corners[0] >= bodies.count)
+    # Corners that are lifted (below) keep their faces off, too.
+    small = np.zeros(faces, dtype=bool)
+    small[ball] = _lifts(bodies.circumradius[corners[1:, ball]], radius[ball]).all(axis=0)
+    tells[:faces] = ~(ball & ((weighty[:faces] == 2) | small))
     if struck is not None and len(struck):
         was = np.zeros(len(pairs), dtype=bool)
         was[struck] = True
