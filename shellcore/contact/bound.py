@@ -151,8 +151,11 @@ def pushed(pairs: Pairs, move: Floats, mobile: Floats, rounds: int) -> Floats:
     give_second = np.where(second, give, 1.0).min(axis=0)
     total = give_first + give_second
     # Vertices that take part, numbered anew: a push of a few pairs should not cost a pass over the sheet.
-    vertices, corners = np.unique(pairs.corners, return_inverse=True)
-    corners = corners.reshape(pairs.corners.shape)
+    number = np.zeros(len(move), dtype=np.int64)
+    number[pairs.corners] = 1
+    vertices = np.flatnonzero(number)
+    number[vertices] = np.arange(len(vertices))
+    corners = number[pairs.corners]
     moves, gives = picked(components(move), vertices), mobile[vertices] > 0
     for _ in range(rounds):
         along = [dot(picked(moves, corner), n) for corner in corners]

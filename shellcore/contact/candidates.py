@@ -43,6 +43,10 @@ class Candidates:
         return Candidates(self.vertex_face[keep], self.edge_edge[kept], self.normals, self.radius[keep])
 
 
+_NOTHING = np.zeros((0, 4), dtype=np.int64)
+NONE = Candidates(_NOTHING, _NOTHING, np.zeros((0, 3)), np.zeros(0))
+
+
 class BroadPhase:
     """Finds candidates and knows for how long they stay complete.
 
@@ -64,9 +68,9 @@ class BroadPhase:
         self.known: Candidates | None = None
         """Pairs of meshes that the last `build` found."""
 
-    def covers(self, x: Floats) -> bool:
-        """Whether the candidates are complete at x."""
-        return self.margin >= 0 and float(np.abs(x - self.anchor).max()) <= self.margin
+    def off(self, *places: Floats) -> Bools:
+        """Vertices that are further than the margin from the anchor in any of some `places` (total, 3), (total,)."""
+        return np.logical_or.reduce([(np.abs(x - self.anchor) > self.margin).any(axis=1) for x in places])
 
     def build(self, x: Floats, move: Floats | None, margin: float, ahead: float = 0.0) -> Candidates:
         """Candidates for the way from x (n, 3) to x + move, and what is no further apart than `ahead` [m] beyond."""
@@ -101,6 +105,11 @@ class BroadPhase:
         found = np.concatenate([np.zeros((0, 4), dtype=np.int64), *faces])
         return Candidates(found, np.zeros((0, 4), dtype=np.int64), normals, np.concatenate([np.zeros(0), *radii]))
 
+    def solids(self, x: Floats, move: Floats, margin: float) -> Candidates:
+        """Pairs with planes and spheres for the way from x to x + move."""
+        wide = margin + 0.5 * self._widest
+        return self._solids(_Moving(self.bodies.shell_surface, x, move, wide), x, move, margin, wide)
+
     def around(self, x: Floats, move: Floats, margin: float, changed: Bools) -> Candidates:
         """Candidates of meshes for the way from x to x + move that involve vertices `changed` (total,) of shells.
 
@@ -111,8 +120,7 @@ class BroadPhase:
         which = np.flatnonzero(changed[bodies.shell_surface.faces].any(axis=1))
         if len(which) == 0 or not self.meshes:
             # Candidates of planes and spheres hold for any part of a way.
-            none = np.zeros((0, 4), dtype=np.int64)
-            return Candidates(none, none, np.zeros((0, 3)), np.zeros(0))
+            return NONE
         shell = _Moving(bodies.shell_surface, x, move, wide)
         some = BoxTree(x[bodies.shell_surface.faces[which]].mean(axis=1), which)
         some.refit(shell.faces)

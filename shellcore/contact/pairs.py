@@ -97,6 +97,23 @@ class Pairs:
         room: Floats = self.distance - self.radius - self.core
         return room
 
+    def joined(self, other: Pairs) -> Pairs:
+        """These and pairs of meshes after them: faces of both, then edges of both."""
+        both = object.__new__(Pairs)
+        m, k = self.faces, other.faces
+        both.bodies, both.faces, both._planes = self.bodies, m + k, self._planes
+        for name in ("corners", "weights", "normals", "radius", "distance", "reach", "core"):
+            a, b = getattr(self, name), getattr(other, name)
+            setattr(both, name, np.concatenate([a[..., :m], b[..., :k], a[..., m:], b[..., k:]], axis=-1))
+        return both
+
+    def rows_of(self, other: Pairs, rows: Ints) -> Ints:
+        """Where some of these `rows` and all pairs of `other` are in `joined`, sorted."""
+        m, k = self.faces, other.faces
+        mine = np.where(rows < m, rows, rows + k)
+        faces, edges = m + np.arange(k), len(self) + k + np.arange(len(other) - k)
+        return np.sort(np.concatenate([mine, faces, edges]))
+
     def picked(self, rows: Ints) -> Pairs:
         """Only some rows, sorted."""
         part = object.__new__(Pairs)

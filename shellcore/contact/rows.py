@@ -17,6 +17,10 @@ from .barrier import barrier
 from .pairs import Pairs
 
 
+# Make numbers of several vertices.
+PRIMES = (1_000_003, 998_244_353, 2_147_483_647)
+
+
 class Rows:
     """The pairs of `pairs` chosen by `which` (p,), with spring constants from the shell vertices they join.
 
@@ -245,4 +249,15 @@ def _telling(pairs: Pairs, at: Ints, struck: Ints | None) -> Ints:
         was = np.zeros(len(pairs), dtype=bool)
         was[struck] = True
         tells |= was[at]
-    return at[tells]
+    # Lists of candidates overlap: each pair once.
+    at = at[tells]
+    return at[np.sort(np.unique(_names(pairs, at), return_index=True)[1])]
+
+
+def _names(pairs: Pairs, at: Ints) -> Ints:
+    """A number for each pair of rows `at` (k,) that does not depend on which edge comes first (any hash may clash)."""
+    a, b, c, d = pairs.corners[:, at]
+    faces = at < pairs.faces
+    first, second = np.where(faces, a, (a + PRIMES[0]) * (b + PRIMES[1])), (c + PRIMES[0]) * (d + PRIMES[1])
+    name: Ints = np.where(faces, PRIMES[2] * (first * PRIMES[0] + b) + second, first * second)
+    return name

@@ -8,9 +8,12 @@ therefore costs no more than one at rest. Pairs of nodes are expanded level by l
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..types import Bools, Floats, Ints
+from ..vectors import components, picked
 
 
 class Boxes:
@@ -22,24 +25,34 @@ class Boxes:
     @staticmethod
     def of(x: Floats, move: Floats | None, vertices: Ints, margin: float) -> Boxes:
         """Boxes of things with corners `vertices` (k, c) at x (n, 3) that move by `move`, widened by `margin`."""
-        low, high = _interval(x.T, vertices)
+        low, high = _interval(components(x), vertices)
         if move is None:
             return Boxes(low - margin, high + margin)
-        return Boxes(low - margin, high + margin, *_interval(move.T, vertices))
+        return Boxes(low - margin, high + margin, *_interval(components(move), vertices))
 
     def meet(self, mine: Ints, other: Boxes, theirs: Ints) -> Bools:
         """Whether box `mine[i]` may meet `other`'s `theirs[i]` during the motion, (p,)."""
-        met = np.ones(len(mine), dtype=bool)
-        at = np.arange(len(mine))
+        i, j = mine, theirs
+        moving = self.back is not None and other.back is not None
+        left: Ints | None = None
         for axis in range(3):
-            i, j = mine[at], theirs[at]
-            low, high = other.low[axis][j], other.high[axis][j]
-            if self.back is not None and self.ahead is not None and other.back is not None and other.ahead is not None:
-                low = low + np.minimum(other.back[axis][j] - self.ahead[axis][i], 0.0)
-                high = high + np.maximum(other.ahead[axis][j] - self.back[axis][i], 0.0)
-            apart = (self.low[axis][i] > high) | (low > self.high[axis][i])
-            met[at[apart]] = False
-            at = at[~apart]
+            low, high = _at(other.low[axis], j), _at(other.high[axis], j)
+            if moving:
+                assert self.back is not None and self.ahead is not None
+                assert other.back is not None and other.ahead is not None
+                back = _at(other.back[axis], j)
+                back -= _at(self.ahead[axis], i)
+                low += np.minimum(back, 0.0, out=back)
+                ahead = _at(other.ahead[axis], j)
+                ahead -= _at(self.back[axis], i)
+                high += np.maximum(ahead, 0.0, out=ahead)
+            near = _at(self.low[axis], i) <= high
+            near &= low <= _at(self.high[axis], i)
+            kept = np.flatnonzero(near)
+            i, j = _at(i, kept), _at(j, kept)
+            left = kept if left is None else _at(left, kept)
+        met = np.zeros(len(mine), dtype=bool)
+        met[left] = True
         return met
 
     def from_rest(self) -> Boxes:
@@ -59,11 +72,18 @@ class Boxes:
 
 
 def _interval(x: Floats, vertices: Ints) -> tuple[Floats, Floats]:
-    low = high = x[:, vertices[:, 0]]
+    low = picked(x, vertices[:, 0])
+    high = low.copy()
     for corner in range(1, vertices.shape[1]):
-        values = x[:, vertices[:, corner]]
-        low, high = np.minimum(low, values), np.maximum(high, values)
+        values = picked(x, vertices[:, corner])
+        np.minimum(low, values, out=low)
+        np.maximum(high, values, out=high)
     return low, high
+
+
+def _at(values: Any, indices: Ints) -> Any:
+    """values[indices] for valid indices, without the checks: three times as fast."""
+    return values.take(indices, mode="clip")
 
 
 class BoxTree:
