@@ -142,7 +142,7 @@ class StepPotential:
     def renew(self, x: Floats, iteration: int) -> None:
         contact = self._system.contact
         if contact.exists and iteration % RENEW == 0:
-            self._preconditioner.touch(contact.vertex_stiffness(x))
+            self._preconditioner.touch(contact.stiffness_at(x))
 
     def precondition(self, residual: Floats) -> Floats:
         return self._preconditioner.solve(residual)

@@ -8,6 +8,7 @@ vertices took 5,300 iterations instead of 730.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,66 @@ FADING, MISSING = 0.9, 0.3
 FAINT = 1e-3
 
 
+@dataclass
+class Springs:
+    """Springs of contacts: of each vertex to what does not move, `ground` [N/m], (n,), and `between` vertices, (n, n)
+    symmetric with a zero diagonal."""
+
+    ground: Floats
+    between: Sparse
+
+    @staticmethod
+    def of(stiffness: Sparse) -> Springs:
+        """Those whose matrix is `stiffness`, as far as springs can have it."""
+        between = (diags(stiffness.diagonal()) - stiffness).tocsr()
+        between.data[between.data < 0.0] = 0.0
+        between.eliminate_zeros()
+        return Springs(np.maximum(np.asarray(stiffness.sum(axis=1)).ravel(), 0.0), between)
+
+    @property
+    def strength(self) -> float:
+        """Sum of all constants [N/m]."""
+        return float(self.ground.sum()) + float(self.between.sum())
+
+    def least(self, other: Springs) -> Springs:
+        """The softer of each spring."""
+        return Springs(np.minimum(self.ground, other.ground), self.between.minimum(other.between))
+
+    def most(self, other: Springs) -> Springs:
+        """The harder of each spring; faint ones are left out."""
+        ground, between = np.maximum(self.ground, other.ground), self.between.maximum(other.between).tocsr()
+        faint = FAINT * max(float(ground.max()), float(between.max()) if between.nnz else 0.0)
+        ground[ground < faint] = 0.0
+        between.data[between.data < faint] = 0.0
+        between.eliminate_zeros()
+        return Springs(ground, between)
+
+    def times(self, factor: float) -> Springs:
+        """All of them so many times as stiff."""
+        return Springs(factor * self.ground, factor * self.between)
+
+    def matrix(self) -> Sparse:
+        """Their second derivative, (n, n) [N/m]."""
+        return diags(self.ground + np.asarray(self.between.sum(axis=1)).ravel()) - self.between
+
+    def kept(self) -> dict[str, Any]:
+        """Plain arrays for a saved state."""
+        parts = {f"touching_{name}": getattr(self.between, name) for name in ("data", "indices", "indptr")}
+        return parts | {"touching_ground": self.ground}
+
+    @staticmethod
+    def restored(saved: dict[str, Any], count: int) -> Springs | None:
+        """From what `kept` gave, for so many unknowns; None if there is nothing."""
+        if "touching_ground" not in saved:
+            return None
+        ground = np.array(saved["touching_ground"], dtype=np.float64)
+        data, indices, indptr = (np.array(saved[f"touching_{name}"]) for name in ("data", "indices", "indptr"))
+        fits = ground.shape == (count,) and len(indptr) == count + 1 and len(indices) == len(data) == indptr[-1]
+        if not fits or not ((indices >= 0) & (indices < count)).all() or not (ground >= 0).all():
+            raise ShellError("resume: touching_… must be springs between the unknowns; is it a state of this scene?")
+        return Springs(ground, csr_matrix((data, indices, indptr), shape=(count, count)))
+
+
 class Preconditioner:
     """Approximate solves with the matrix of the step under way."""
 
@@ -44,7 +105,7 @@ class Preconditioner:
         self._cut_factor: CutFactor | None = None
         self._cut_matrix: Sparse = None
         self._touching: CoordinateFactor | None = None
-        self._added: Floats = np.zeros(0)
+        self._added: Springs | None = None
         self._free: Bools = np.zeros((0, 3), dtype=bool)
 
     def due(self, h: float, version: int) -> bool:
@@ -78,17 +139,16 @@ class Preconditioner:
         self._key, self._parent, self._cut_factor = (h, version), None, None
         self.factorisations += 1
 
-    def touch(self, stiffness: Floats) -> None:
-        """Take contacts of `stiffness` [N/m], (n,), a number a vertex, into account."""
-        if len(self._added) != len(stiffness):
-            self._added, self._touching = np.zeros(len(stiffness)), None
-        missing = float(np.maximum(stiffness - self._added, 0.0).sum())
-        if missing > MISSING * float(stiffness.sum()):
-            added = np.maximum(stiffness, FADING * self._added)
-            added[added < FAINT * added.max()] = 0.0
-            self._added, self._touching = added, None
-        if self._touching is None and self._added.any():
-            self._touching = CoordinateFactor(self.matrix + diags(self._added), self._free)
+    def touch(self, stiffness: Sparse) -> None:
+        """Take contacts of `stiffness` [N/m], (n, n), into account."""
+        now = Springs.of(stiffness)
+        if self._added is None or len(self._added.ground) != len(now.ground):
+            self._added, self._touching = Springs.of(0.0 * stiffness), None
+        missing = now.strength - now.least(self._added).strength
+        if missing > MISSING * now.strength:
+            self._added, self._touching = now.most(self._added.times(FADING)), None
+        if self._touching is None and self._added.strength > 0.0:
+            self._touching = CoordinateFactor(self.matrix + self._added.matrix(), self._free)
             self.factorisations += 1
 
     def solve(self, residual: Floats) -> Floats:
@@ -103,8 +163,10 @@ class Preconditioner:
         Where nothing but cuts changes the matrix (`steady`), its factor serves on.
         """
         self._cut_factor, self._touching = None, None
-        if len(self._added):
-            self._added = self._added[parent]
+        if self._added is not None:
+            # Springs between vertices are found again at once.
+            ground = self._added.ground[parent]
+            self._added = Springs(ground, csr_matrix((len(ground), len(ground))))
         if self._key is None or not steady:
             self._factor, self._key, self._parent = None, None, None
         else:
@@ -113,7 +175,7 @@ class Preconditioner:
 
     def kept(self) -> dict[str, Any]:
         """Plain arrays for a saved state: a factor from before the last cuts, stiffness added for contacts."""
-        parts: dict[str, Any] = {"touching": self._added} if self._added.any() else {}
+        parts: dict[str, Any] = {} if self._added is None else self._added.kept()
         if self._parent is None or self._key is None:
             return parts
         parts |= {f"factor_{name}": getattr(self._factored, name) for name in ("data", "indices", "indptr")}
@@ -121,11 +183,7 @@ class Preconditioner:
 
     def restore(self, saved: dict[str, Any], version: int, free: Bools) -> None:
         """Take up what `kept` gave, for a system of this version with unknowns `free` (n, 3)."""
-        if "touching" in saved:
-            added = np.array(saved["touching"], dtype=np.float64)
-            if added.shape != (len(free),) or not (added >= 0).all():
-                raise ShellError("resume: touching must be one number per unknown; is it a state of this scene?")
-            self._added = added
+        self._added = Springs.restored(saved, len(free))
         if "factor_parent" not in saved:
             return
         parent = np.array(saved["factor_parent"], dtype=np.int64)

@@ -16,7 +16,7 @@ from ..assembly import Hessian
 from ..energies.base import Energy
 from ..errors import ShellError
 from ..scene import Scene
-from ..types import Bools, Floats, Ints
+from ..types import Bools, Floats, Ints, Sparse
 from ..vectors import by_columns
 from .bodies import Bodies
 from .bound import alike, pushed, shortened, unsafe
@@ -28,7 +28,7 @@ from .start import attached, checked_start
 from .struck import Struck
 
 # Spring of a contact: so many times a vertex's inertia m/h², plus so many times its weight over the contact distance.
-INERTIAL, WEIGHTS, STRETCH = 25.0, 20.0, 0.5
+INERTIAL, WEIGHTS, STRETCH = 25.0, 20.0, 0.01
 # Broad phase margin as a share of the mean edge: with sheets or meshes to meet, and with planes and spheres only; and
 # how much nearer than free flight brings them the solver may take things (only a guess: more rounds if not).
 MARGIN, MARGIN_ALONE, AHEAD = 0.04, 1.0, 0.25
@@ -357,11 +357,11 @@ class Contact(Energy):
         assert self._rows is not None
         return self._friction is not None or bool((self._rows.gaps(x)[0] < self._rows.full).any())
 
-    def vertex_stiffness(self, x: Floats) -> Floats:
-        """A bound on the Hessian at x by a number a vertex [N/m], (n,): for preconditioners."""
+    def stiffness_at(self, x: Floats) -> Sparse:
+        """A bound on the Hessian at x that is alike for all directions, (n, n) [N/m]: for preconditioners."""
         assert self._rows is not None
-        total = self._rows.vertex_stiffness(x)
-        return total if self._friction is None else total + self._friction.vertex_stiffness(x)
+        total = self._rows.stiffness_at(x)
+        return total if self._friction is None else total + self._friction.stiffness_at(x)
 
     def round_off(self, x: Floats) -> float:
         assert self._rows is not None

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..assembly import Hessian
-from ..types import Floats
+from ..types import Floats, Sparse
 from ..vectors import components, dot
 from .rows import Rows, Spread
 
@@ -63,8 +63,8 @@ class Friction:
         share: Floats = np.where(y < 1.0, 2.0 - y, 1.0 / np.maximum(y, 1.0)) / self._creep
         return share
 
-    def vertex_stiffness(self, x: Floats) -> Floats:
-        """A bound on the Hessian by a number a vertex [N/m], (count,)."""
+    def stiffness_at(self, x: Floats) -> Sparse:
+        """A bound on the Hessian that is alike for all directions, (count, count) [N/m]."""
         return self._spread.bound(self._all, self._force * self.pull(self.slip(x)[1] / self._creep))
 
     def hessian(self, x: Floats) -> Hessian:

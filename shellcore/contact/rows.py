@@ -133,11 +133,8 @@ class Rows:
         at, _, normals, (value, slope, _) = self._pressing(x)
         return float(value.sum()), self.spread.gathered(at, slope * normals)
 
-    def vertex_stiffness(self, x: Floats) -> Floats:
-        """A bound on the Hessian by a number a vertex [N/m], (count,).
-
-        (∑ wₖuₖ)² ≤ ∑|wₖ| ∑|wₖ|uₖ², so the diagonal matrix of k |wₖ| ∑|w| is no softer in any direction.
-        """
+    def stiffness_at(self, x: Floats) -> Sparse:
+        """A bound on the Hessian that is alike for all directions, (count, count) [N/m]."""
         at, _, _, (_, _, curvature) = self._pressing(x)
         return self.spread.bound(at, curvature)
 
@@ -156,7 +153,8 @@ class Spread:
 
     def __init__(self, corners: Ints, weights: Floats, count: int, goal: Floats) -> None:
         self.count = count
-        own = corners < count
+        self._own = own = corners < count
+        self._all_weights = weights
         self._corners = np.where(own, corners, 0)
         self._weights = np.where(own, weights, 0.0)
         starts = np.arange(0, 4 * corners.shape[1] + 1, 4)
@@ -195,11 +193,25 @@ class Spread:
             result[axis] = np.bincount(corners, weights=parts, minlength=self.count)
         return result.T
 
-    def bound(self, at: Ints, curvature: Floats) -> Floats:
-        """Diagonal that bounds Wᵀ diag(curvature) W, (count,)."""
-        size = np.abs(self._weights[:, at])
-        parts = size * (size.sum(axis=0) * curvature)
-        return np.bincount(self._corners[:, at].ravel(), weights=parts.ravel(), minlength=self.count).astype(np.float64)
+    def bound(self, at: Ints, curvature: Floats) -> Sparse:
+        """A matrix no softer than Wᵀ diag(curvature) W, (count, count), from springs between vertices.
+
+        The sides of a pair are means, ∑aᵢuᵢ and ∑bⱼuⱼ, and (∑aᵢuᵢ − ∑bⱼuⱼ)² ≤ ∑aᵢbⱼ(uᵢ − uⱼ)². Springs leave the
+        momentum of shells that touch each other alone, as a diagonal matrix would not.
+        """
+        corners, weights, own = self._corners[:, at], self._all_weights[:, at], self._own[:, at]
+        rows, columns, values = [], [], []
+        for k, m in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)):
+            # Weights of the two sides have opposite signs.
+            spring = curvature * np.maximum(-weights[k] * weights[m], 0.0)
+            for a, b in ((k, m), (m, k)):
+                mine = np.flatnonzero(own[a] & (spring > 0))
+                both = mine[own[b, mine]]
+                rows += [corners[a, mine], corners[a, both]]
+                columns += [corners[a, mine], corners[b, both]]
+                values += [spring[mine], -spring[both]]
+        entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
+        return csr_matrix(entries, shape=(self.count, self.count))
 
     def blocks(self, at: Ints, blocks: Floats) -> Hessian:
         """∑ over rows `at` of wₖ wₗ block, (3 count, 3 count); `blocks` (k, 3, 3)."""

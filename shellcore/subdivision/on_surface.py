@@ -92,14 +92,6 @@ class SurfaceMap:
         """The same of a (visible, visible) matrix that serves every coordinate, averaged over them."""
         return sum(near.T @ on_surface @ near for near in self._near) / 3.0
 
-    def bound(self, on_surface: Floats) -> Floats:
-        """A diagonal that bounds SᵀDS for diagonal D of `on_surface` (visible,), averaged over coordinates, (n,)."""
-        total = np.zeros(self.vertex_count)
-        for near in self._near:
-            size = abs(near)
-            total += size.T @ (np.asarray(size.sum(axis=1)).ravel() * on_surface)
-        return total / 3.0
-
 
 def _movable(models: dict[int, SubdivisionModel], vertex_count: int, axis: int) -> Ints:
     """Unknowns that are positions in this coordinate, not slopes."""
@@ -197,9 +189,9 @@ class LimitContact(Carried):
         """As `Contact`."""
         return self._contact.presses(self._surface.read(x))
 
-    def vertex_stiffness(self, x: Floats) -> Floats:
-        """As `Contact`: a bound by a number an unknown [N/m], (n,)."""
-        return self._surface.bound(self._contact.vertex_stiffness(self._surface.read(x)))
+    def stiffness_at(self, x: Floats) -> Sparse:
+        """As `Contact`."""
+        return self._surface.stiffness(self._contact.stiffness_at(self._surface.read(x)))
 
     def stiffness(self) -> Sparse | None:
         """Nothing constant."""
