@@ -284,7 +284,8 @@ class System:
         """What shells have kept of their past, by names and plain arrays; nothing where none can."""
         flows = enumerate(self.flows)
         plastic = {f"plastic_{i}_{k}": v for i, flow in flows if flow is not None for k, v in vars(flow.state).items()}
-        return plastic | self.contact.kept()
+        plastic.update(self.contact.kept())
+        return plastic
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Take up what `kept` gave."""

@@ -164,7 +164,7 @@ def _pushed_once(
 ) -> Ints:
     """Push the pairs `bad` (k,) apart, changing `moves` (3, total); vertices that were pushed.
 
-    Of these pairs: `low`, `high` of their sides, their `budget` [m], and `along` (4, k), motion of their vertices along n.
+    Of these pairs: `low`, `high` of their sides, `budget` [m], and how their vertices move `along` n, (4, k).
     """
     corners, n, face = pairs.corners[:, bad], pairs.normals[:, bad], bad < pairs.faces
     second = np.stack([np.zeros_like(face), face, np.ones_like(face), np.ones_like(face)])

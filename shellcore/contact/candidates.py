@@ -70,7 +70,8 @@ class BroadPhase:
 
     def off(self, *places: Floats) -> Bools:
         """Vertices that are further than the margin from the anchor in any of some `places` (total, 3), (total,)."""
-        return np.logical_or.reduce([(np.abs(x - self.anchor) > self.margin).any(axis=1) for x in places])
+        off: Bools = np.logical_or.reduce([(np.abs(x - self.anchor) > self.margin).any(axis=1) for x in places])
+        return off
 
     def build(self, x: Floats, move: Floats | None, margin: float, ahead: float = 0.0) -> Candidates:
         """Candidates for the way from x (n, 3) to x + move, and what is no further apart than `ahead` [m] beyond."""

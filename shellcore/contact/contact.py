@@ -28,7 +28,7 @@ from .start import attached, checked_start
 from .struck import Struck
 
 # Spring of a contact: so many times a vertex's inertia m/h², plus so many times its weight over the contact distance.
-INERTIAL, WEIGHTS, STRETCH = 25.0, 20.0, 0.01
+INERTIAL, WEIGHTS, STRETCH = 25.0, 20.0, 0.05
 # Broad phase margin as a share of the mean edge: with sheets or meshes to meet, and with planes and spheres only; and
 # how much nearer than free flight brings them the solver may take things (only a guess: more rounds if not).
 MARGIN, MARGIN_ALONE, AHEAD = 0.04, 1.0, 0.25
@@ -76,7 +76,7 @@ class Contact(Energy):
         analytic = not bodies.together and bodies.mesh_surface is None
         self._margin = (MARGIN_ALONE if analytic else MARGIN) * self._edge
         self._ahead = 0.0 if analytic else AHEAD * self._edge
-        self._near = float(__import__('os').environ.get('NEAR','0.5')) * (self._edge if analytic else self._margin + self._ahead)
+        self._near = 0.5 * (self._margin + self._ahead)
         self._shadow = _stacked(start, self._goal)
         self._broad = BroadPhase(bodies, self._shadow)
         self._candidates: Candidates | None = None
@@ -144,7 +144,7 @@ class Contact(Energy):
         faces, edges = (np.array(saved[name], dtype=np.int64) for name in ("near_faces", "near_edges"))
         for rows in (faces, edges):
             if rows.ndim != 2 or rows.shape[1] != 4 or not ((rows >= 0) & (rows < self.bodies.total)).all():
-                raise ShellError("resume: near_faces and near_edges do not fit the meshes; is it a state of this scene?")
+                raise ShellError("resume: near_faces, near_edges do not fit the meshes; is it a state of this scene?")
         self._broad.known = Candidates(faces, edges, np.zeros((0, 3)), np.zeros(len(faces)))
 
     def new_report(self) -> None:
@@ -166,6 +166,7 @@ class Contact(Energy):
         self._take(self._shadow, self._broad.glance(self._shadow, move, self._margin, self._ahead))
         self._look(move)
         self._begun, self._creep = self._shadow, CREEP * h
+        assert self._rows is not None
         self._lag(self._rows.pushes_of(self._shadow))
         self._lagged = False
 

@@ -16,7 +16,6 @@ from ..vectors import components, dot, picked, products
 from .barrier import barrier
 from .pairs import Pairs
 
-
 # Make numbers of several vertices.
 PRIMES = (1_000_003, 998_244_353, 2_147_483_647)
 
@@ -25,7 +24,7 @@ class Rows:
     """The pairs of `pairs` chosen by `which` (p,), with spring constants from the shell vertices they join.
 
     `inertia` [N/m] and `weight` [N] per vertex of the stack, (total,), zero for colliders: k = inertia + weight/ĝ.
-    `goal` (total − count, 3): where colliders are for the solver. `struck`: pairs to keep whatever features are nearest.
+    `goal` (total − count, 3): where colliders are for the solver. `struck`: pairs to keep, whatever is nearest.
     """
 
     def __init__(
@@ -79,7 +78,7 @@ class Rows:
         return gaps
 
     def _pressing(self, x: Floats) -> tuple[Ints, Floats, Floats, tuple[Floats, Floats, Floats]]:
-        """Rows that press (k,), their gaps, their normals (3, k), which turn for spheres, and energy, slope, curvature."""
+        """Rows that press (k,), their gaps, normals (3, k), and energy, slope and curvature."""
         gaps, vectors = self.gaps(x)
         at = np.flatnonzero(gaps < self.full)
         near = gaps[at]
@@ -120,7 +119,8 @@ class Rows:
 
     def pressed_through(self, x: Floats) -> Ints:
         """Vertices of the stack in rows whose gap is below zero."""
-        return np.unique(self.corners[:, self.gaps(x)[0] < 0])
+        through: Ints = np.unique(self.corners[:, self.gaps(x)[0] < 0])
+        return through
 
     def drift(self, stack: Floats, x: Floats) -> float:
         """Largest difference between a gap that presses and its true value [m]: what freezing cost."""
