@@ -358,9 +358,8 @@ class Contact(Energy):
 
     def summary(self, x: Floats) -> dict[str, Any]:
         """For the stats of a frame: contacts that press, smallest distance [m] of what may touch, counts."""
-        if self._rows is None:
-            return {}
-        contacts = int((self._rows.slopes(self._stack(x)) < 0).sum())
+        # A cut makes a new contact, which has not looked at anything before its first step.
+        contacts = 0 if self._rows is None else int((self._rows.slopes(self._stack(x)) < 0).sum())
         counts = {"contacts": contacts, "nearest": self._nearest(), "intersections": self.tangled}
         return self.report | counts | {"intersections_at_start": self._scene.intersections}
 

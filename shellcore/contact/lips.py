@@ -6,10 +6,10 @@ from both lips that meet there,
 
     y = x + w₁ (x₁ − x) + w₂ (x₂ − x)     (a fixed point of one of its faces; miter of the inward normals at rest)
 
-or y = T x for all vertices. At birth drawn-in lips are 2ε apart, and everything contact does holds for them: force, bound,
-friction. Forces on y are carried back by Tᵀ, which keeps linear and angular momentum since T's rows sum to one. What
-remains undone is less than a rim: lips may overlap by 2ε. Against all else the rim is added to the core, so that
-the true sheet keeps clear of it.
+or y = T x for all vertices. At birth drawn-in lips are 2ε apart, and all that contact does holds for them: force,
+bound, friction. Forces on y are carried back by Tᵀ, which keeps linear and angular momentum since T's rows sum to one.
+Lips of one crack may therefore overlap by their two rims, 2ε, and no more. Against all else the rim is added to the
+core, so that the sheet as it is keeps clear of it.
 """
 
 from __future__ import annotations
@@ -183,24 +183,36 @@ def _inward(shell: Shell) -> tuple[Floats, Floats]:
     cut, x = shell.cut, shell.rest_positions
     assert cut is not None
     apart = np.flatnonzero(cut.states == BOUNDARY)
-    total, most = np.zeros((len(x), 3)), np.full(len(x), 1.0)
+    total, along = np.zeros((len(x), 3)), np.zeros((len(x), 3))
     count = np.zeros(len(x))
     for side in (0, 1):
         corners = cut.mesh.faces[cut.whole.hinge_faces[apart, side]]
         start, end, apex = (corners[np.arange(len(apart)), cut.slots[apart, side, k]] for k in range(3))
-        along = x[end] - x[start]
+        lip = _unit(x[end] - x[start])
         across = x[apex] - x[start]
-        across = across - along * ((across * along).sum(axis=1) / (along * along).sum(axis=1))[:, None]
-        across /= np.linalg.norm(across, axis=1)[:, None]
-        for ends in (start, end):
+        across = _unit(across - lip * (across * lip).sum(axis=1)[:, None])
+        for ends, way in ((start, lip), (end, -lip)):
             np.add.at(total, ends, across)
+            np.add.at(along, ends, way)
             np.add.at(count, ends, 1.0)
-    size = np.linalg.norm(total, axis=1)
-    two = count == 2.0
     # |m₁ + m₂|² = 2 + 2 cos; the miter (m₁ + m₂)/(1 + cos) is 2/|m₁ + m₂| long.
-    most[two] = 2.0 / np.maximum(size[two], np.sqrt(2.0 + 2.0 * SHARPEST))
+    size = np.linalg.norm(total, axis=1)
+    most = np.where(count == 2.0, 2.0 / np.maximum(size, np.sqrt(2.0 + 2.0 * SHARPEST)), 1.0)
     inward = np.divide(total, size[:, None], out=np.zeros_like(total), where=size[:, None] > 1e-9)
+    # Where a lip meets the sheet's own border at an acute angle, across would lead out: along the border instead.
+    border = cut.mesh.edges[np.flatnonzero(cut.whole.edge_faces[:, 1] < 0)]
+    for a, b in (border.T, border.T[::-1]):
+        way = _unit(x[b] - x[a])
+        acute = (count[a] == 1.0) & ((way * along[a]).sum(axis=1) > 0.0)
+        a, way = a[acute], way[acute]
+        most[a] = 1.0 / np.maximum((way * inward[a]).sum(axis=1), np.sqrt(0.5 + 0.5 * SHARPEST))
+        inward[a] = way
     # Where a crack ends both lips share the corner; it has no side.
     copied = np.bincount(cut.source, minlength=len(x))[cut.source] > 1
     inward[~copied] = 0.0
     return inward, most
+
+
+def _unit(v: Floats) -> Floats:
+    unit: Floats = v / np.linalg.norm(v, axis=1)[:, None]
+    return unit
