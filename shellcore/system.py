@@ -19,9 +19,10 @@ from .contact import CarriedContact, Contact, NoContact
 from .energies.base import Energy
 from .energies.carried import Carried
 from .energies.drag import NormalDrag
+from .energies.normals import AreaNormals
 from .energies.penalty import Penalty
 from .energies.pins import Attachments, SoftPins
-from .energies.pressure import AreaNormals, Pressure
+from .energies.pressure import Pressure
 from .errors import ShellError, listed
 from .plasticity import Flow, PlasticState
 from .scene import Scene
