@@ -68,6 +68,10 @@ class BroadPhase:
         self.known: Candidates | None = None
         """Pairs of meshes that the last `build` found."""
 
+    def widen(self, widest: float) -> None:
+        """Take another largest contact distance [m]; what was built no longer covers anything."""
+        self._widest, self.margin, self.known = widest, -1.0, None
+
     def off(self, *places: Floats) -> Bools:
         """Vertices that are further than the margin from the anchor in any of some `places` (total, 3), (total,)."""
         off: Bools = np.logical_or.reduce([(np.abs(x - self.anchor) > self.margin).any(axis=1) for x in places])

@@ -22,13 +22,16 @@ from .bodies import Bodies
 from .bound import alike, pushed, shortened, unsafe
 from .candidates import NONE, BroadPhase, Candidates
 from .friction import CREEP, Friction
+from .lips import Lips
 from .pairs import Pairs
 from .rows import Rows
 from .start import attached, checked_start
 from .struck import Struck
 
-# Spring of a contact: so many times a vertex's inertia m/h², plus so many times its weight over the contact distance.
-INERTIAL, WEIGHTS, STRETCH = 25.0, 20.0, 0.05
+# Spring of a contact: so many times a vertex's inertia m/h², plus so many times its weight over the contact distance,
+# plus a share of its stretch stiffness: little against colliders, where sheets rest and springs that are too hard for
+# the solver's tolerance flicker and lose their friction; much between shells, which are pressed together.
+INERTIAL, WEIGHTS, STRETCH, STRETCH_BETWEEN = 25.0, 20.0, 0.05, 0.5
 # Broad phase margin as a share of the mean edge: with sheets or meshes to meet, and with planes and spheres only; and
 # how much nearer than free flight brings them the solver may take things (only a guess: more rounds if not).
 MARGIN, MARGIN_ALONE, AHEAD = 0.04, 1.0, 0.25
@@ -59,7 +62,7 @@ class Contact(Energy):
         stretch = [
             np.full(len(s.rest_positions), max(float(np.max(a)) for a in s.material.stretch)) for s in scene.shells
         ]
-        self._stretch = STRETCH * np.concatenate([*stretch, colliders])
+        self._stretch = np.concatenate([*stretch, colliders])
         self._mass = np.concatenate([mass, colliders])
         self._weight = WEIGHTS * float(np.linalg.norm(scene.gravity)) * self._mass
         self._count = bodies.count
@@ -118,17 +121,22 @@ class Contact(Energy):
             if self.tangled == 0:
                 self._exempt = self._sewn if self._sewn.any() else None
 
-    def let_be(self, vertices: Bools) -> None:
-        """Shell vertices (n,) that do not touch each other for now: copies along a crack that has not opened."""
-        colliders = np.zeros(self.bodies.total - self._count, dtype=bool)
-        self._sewn = np.concatenate([attached(self._scene) | vertices, colliders])
-        self._exempt = self._sewn if self._sewn.any() else None
-        self._candidates, self._built_at, self._broad.margin = None, None, -1.0
+    def close_cracks(self, closed: Bools) -> Lips | None:
+        """Keep copies (n,) along cracks that have not opened from passing through each other: the sheet drawn in there
+        is what this contact sees from now on; None if it is the sheet as it is."""
+        bodies = self.bodies
+        own = bodies.touches_itself[bodies.owner[: self._count]] & bodies.together
+        bodies.lips = lips = Lips(self._scene, bodies, closed & own)
+        bodies.rest = lips.rest
+        self._candidates, self._built_at = None, None
+        self._broad.widen(2.0 * float((bodies.half + lips.rim).max()))
+        return lips if lips.rim.any() else None
 
-    def distance_apart(self, count: int) -> Floats:
-        """Half of the contact distance of each shell vertex [m], (count,)."""
-        half: Floats = self.bodies.half[:count]
-        return half
+    def closed_cracks(self) -> Bools:
+        """Vertices (n,) with a lip of the same crack no further than the contact distance from where the shadow is."""
+        lips, pairs = self.bodies.lips, self._nearby
+        assert lips is not None and pairs is not None
+        return lips.near(pairs, pairs.nearest(self._shadow)[2])
 
     def kept(self) -> dict[str, Any]:
         """Plain arrays for a saved state: pairs that the next step begins with."""
@@ -155,7 +163,8 @@ class Contact(Energy):
 
     def begin_step(self, t: float, h: float, x: Floats, v: Floats, targets: Floats, gravity: Floats) -> None:
         """From t to t + h [s], starting at x (n, 3) with velocities v; `targets` (n, 3) of held components."""
-        self._inertia = self._mass * (INERTIAL / (h * h)) + self._stretch
+        self._inertia = self._mass * (INERTIAL / (h * h)) + STRETCH * self._stretch
+        self._between = (STRETCH_BETWEEN - STRETCH) * self._stretch
         placed, self._goal = self.bodies.place(t), self.bodies.place(t + h)
         self._struck = Struck()
         self._shadow = _stacked(x, placed)
@@ -164,6 +173,7 @@ class Contact(Energy):
         move = _stacked(free_fall, self._goal - placed)
         # What the last step found is enough to begin with: what is missing, `follow` meets.
         self._take(self._shadow, self._broad.glance(self._shadow, move, self._margin, self._ahead))
+        self._met = self._broad.known or NONE
         self._look(move)
         self._begun, self._creep = self._shadow, CREEP * h
         assert self._rows is not None
@@ -212,7 +222,9 @@ class Contact(Energy):
         """Stiffen what the solver pressed through its core: a load far above a vertex's own inertia and weight."""
         assert self._rows is not None
         deep = self._rows.pressed_through(x)
-        self._inertia[deep[deep < self._count]] *= HARDER
+        deep = deep[deep < self._count]
+        self._inertia[deep] *= HARDER
+        self._between[deep] *= HARDER
 
     def _safe_way(self, wish: Floats) -> Floats:
         """A displacement near to `wish` (total, 3) that crosses nothing on the way from the shadow."""
@@ -269,9 +281,16 @@ class Contact(Energy):
         which = room <= 1.2 * np.maximum(high - low, 0.0) + self._near
         as_struck, struck = self._struck.into(pairs)
         which[struck] = True
-        self._rows = Rows(as_struck, which, self._inertia, self._weight, self._goal, struck)
+        self._rows = Rows(as_struck, which, self._strength, self._goal, struck)
         self._nearby, self._went = pairs, np.zeros_like(self._shadow)
         return pairs
+
+    def _strength(self, corners: Ints, full: Floats) -> Floats:
+        """Spring constants [N/m], (r,), of pairs with `corners` (4, r) whose force begins at a gap of `full` [m]."""
+        total = self._inertia[corners].sum(axis=0) + self._weight[corners].sum(axis=0) / full
+        shells = (corners < self._count).sum(axis=0)
+        strength: Floats = (total + np.where(shells == 4, self._between[corners].sum(axis=0), 0.0)) / shells
+        return strength
 
     def _lag(self, normal: Floats) -> None:
         """Friction from the `normal` forces of rows [N], (r,)."""
@@ -377,9 +396,8 @@ class Contact(Energy):
 
     def summary(self, x: Floats) -> dict[str, Any]:
         """For the stats of a frame: contacts that press, smallest distance [m] of what may touch, counts."""
-        if self._rows is None:
-            return {}
-        contacts = int((self._rows.pushes(x) > 0).sum())
+        # A cut makes a new contact, which has not looked at anything before its first step.
+        contacts = 0 if self._rows is None else int((self._rows.pushes(x) > 0).sum())
         counts = {"contacts": contacts, "nearest": self._nearest(), "intersections": self.tangled}
         return self.report | counts | {"intersections_at_start": self._scene.intersections}
 

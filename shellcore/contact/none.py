@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..types import Bools, Floats
+from ..types import Floats
 
 
 class NoContact:
@@ -40,9 +40,6 @@ class NoContact:
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Nothing to take up."""
-
-    def let_be(self, vertices: Bools) -> None:
-        """Nothing touches anyway."""
 
     def forces(self, x: Floats) -> Floats:
         """No forces, (n, 3)."""

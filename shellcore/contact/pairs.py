@@ -68,12 +68,15 @@ class Pairs:
         mine, theirs = bodies.owner[first], bodies.owner[second]
         same = np.flatnonzero((mine == theirs) & (self.distance < self.reach))
         if len(same):
-            self.reach[same] = np.minimum(self.reach[same], REST * self._rest_distance(same))
+            self.reach[same] = np.minimum(self.reach[same], REST * self.rest_distance(same))
         # Between sheets force keeps the distance; a thin core keeps directions between nearest points well defined.
         shells = np.minimum(mine, theirs) >= 0
         self.core[shells] = THINNEST * self.reach[shells]
+        if bodies.lips is not None:
+            bodies.lips.limit(self)
 
-    def _rest_distance(self, rows: Ints) -> Floats:
+    def rest_distance(self, rows: Ints) -> Floats:
+        """Distance of each of these pairs at rest [m], (k,); `rows` sorted."""
         rest = components(self.bodies.rest)
         points = [picked(rest, corner[rows]) for corner in self.corners]
         vector = _combined(_weights(points, int(np.searchsorted(rows, self.faces))), points)

@@ -7,6 +7,8 @@ are near but do not press: all beyond their gaps is computed for those that do.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.sparse import csr_matrix
 
@@ -21,14 +23,19 @@ PRIMES = (1_000_003, 998_244_353, 2_147_483_647)
 
 
 class Rows:
-    """The pairs of `pairs` chosen by `which` (p,), with spring constants from the shell vertices they join.
+    """The pairs of `pairs` chosen by `which` (p,).
 
-    `inertia` [N/m] and `weight` [N] per vertex of the stack, (total,), zero for colliders: k = inertia + weight/ĝ.
-    `goal` (total − count, 3): where colliders are for the solver. `struck`: pairs to keep, whatever is nearest.
+    `strength`: spring constants [N/m], (r,), of pairs with vertices (4, r) whose force begins at gaps (r,) [m]. `goal`
+    (total − count, 3): where colliders are for the solver. `struck`: pairs to keep, whatever is nearest.
     """
 
     def __init__(
-        self, pairs: Pairs, which: Bools, inertia: Floats, weight: Floats, goal: Floats, struck: Ints | None = None
+        self,
+        pairs: Pairs,
+        which: Bools,
+        strength: Callable[[Ints, Floats], Floats],
+        goal: Floats,
+        struck: Ints | None = None,
     ) -> None:
         self.at = _telling(pairs, np.flatnonzero(which), struck)
         self.pairs = pairs
@@ -40,9 +47,7 @@ class Rows:
         self.full = (pairs.reach - pairs.core)[self.at]
         self._round = np.flatnonzero(pairs.radius[self.at] > 0)
         self._seen: tuple[Floats, tuple[Floats, Floats]] | None = None
-        mine = (self.corners < pairs.bodies.count).sum(axis=0)
-        strength = inertia[self.corners].sum(axis=0) + weight[self.corners].sum(axis=0) / self.full
-        self.stiffness = strength / mine
+        self.stiffness = strength(self.corners, self.full)
 
     def _lift_corners(self) -> None:
         """Corners keep so far off a sphere that their faces just touch it: ρ²/2R for faces of circumradius ρ.
