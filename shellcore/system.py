@@ -18,9 +18,10 @@ from .colliders import Collider
 from .contact import Contact, NoContact
 from .energies.base import Energy
 from .energies.drag import NormalDrag
+from .energies.normals import AreaNormals
 from .energies.penalty import Penalty
 from .energies.pins import Attachments, SoftPins
-from .energies.pressure import AreaNormals, Pressure
+from .energies.pressure import Pressure
 from .errors import ShellError, listed
 from .plasticity import Flow, PlasticState
 from .scene import Scene

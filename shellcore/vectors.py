@@ -7,6 +7,7 @@ pass between rooms are (n, 3); inside a run they are kept column by column in me
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import block_diag, csr_matrix
 
 from .types import Floats, Ints, Sparse
 
@@ -18,6 +19,8 @@ except ImportError:  # pragma: no cover
 
 # BLAS uses threads for dot products from 10,000 numbers on.
 ALONE = 8192
+# Entries up to which three products in one call pay: beyond, the matrix would leave the nearest cache.
+SMALL = 20000
 
 
 def inner(a: Floats, b: Floats) -> float:
@@ -46,18 +49,70 @@ def picked(v: Floats, indices: Ints) -> Floats:
 
 
 def products(matrix: Sparse, v: Floats) -> Floats:
-    """Sparse (k, n) matrix, by rows, times each of some components (c, n): (c, k).
+    """Sparse (k, n) matrix, by rows, times each of some components (c, n): (c, k)."""
+    return Product(matrix)(v)
 
-    `matrix @ vector` spends 5 µs on checks and a copy around a product that itself takes 3 µs at 400 vertices and 35 at
+
+class Product:
+    """A sparse (k, n) matrix, by rows, ready to multiply components (3, n) many times.
+
+    `matrix @ vector` spends 5 µs on checks and a copy around a product that itself takes 2 µs at 400 vertices and 35 at
     6,400; scipy's own kernel writes where it is told to. (One product with three columns takes 1.4 times as long.)
     """
-    rows, columns = matrix.shape
-    if csr_matvec is None or matrix.format != "csr":
-        return np.stack([matrix @ component for component in v])
-    result = np.zeros((len(v), rows))
-    for component, into in zip(v, result, strict=True):
-        csr_matvec(rows, columns, matrix.indptr, matrix.indices, matrix.data, component, into)
-    return result
+
+    def __init__(self, matrix: Sparse, often: bool = False) -> None:
+        """`often`: small matrices are repeated for the three components, which saves two calls of three."""
+        self.rows, self.columns = matrix.shape
+        self._matrix = matrix
+        self._known = csr_matvec is not None and matrix.format == "csr"
+        if not self._known:
+            return
+        self._entries = self.rows, self.columns, matrix.indptr, matrix.indices, matrix.data
+        self._stacked: tuple[int, int, Ints, Ints, Floats] | None = None
+        if often and matrix.nnz <= SMALL:
+            thrice = block_diag([matrix] * 3, format="csr")
+            self._stacked = *thrice.shape, thrice.indptr, thrice.indices, thrice.data
+
+    def __call__(self, v: Floats, out: Floats | None = None, add: bool = False) -> Floats:
+        """Products (c, k) with contiguous components (c, n), into `out` where given (or added to it)."""
+        if out is None:
+            result = np.zeros((len(v), self.rows))
+        else:
+            result = out
+            if not add:
+                result.fill(0.0)
+        if not self._known:
+            for component, into in zip(v, result, strict=True):
+                into += self._matrix @ component
+        elif self._stacked is not None and len(v) == 3:
+            csr_matvec(*self._stacked, v.reshape(-1), result.reshape(-1))
+        else:
+            for component, into in zip(v, result, strict=True):
+                csr_matvec(*self._entries, component, into)
+        return result
+
+
+class VaryingMatrix:
+    """A sparse (k, n) matrix whose entries change from product to product: entry i stands at (rows[i], columns[i])."""
+
+    def __init__(self, rows: Ints, columns: Ints, shape: tuple[int, int]) -> None:
+        # In the kernel's order; duplicates stay apart.
+        self._order = np.argsort(rows, kind="stable")
+        self._indptr = np.searchsorted(rows[self._order], np.arange(shape[0] + 1)).astype(np.int32)
+        self._indices = columns[self._order].astype(np.int32)
+        self._entries = np.empty(len(rows))
+        self._shape = shape
+
+    def __call__(self, entries: Floats, v: Floats) -> Floats:
+        """Products (c, k) of the matrix of `entries` with components (c, n)."""
+        entries.take(self._order, mode="clip", out=self._entries)
+        if csr_matvec is None:
+            matrix = csr_matrix((self._entries, self._indices, self._indptr), shape=self._shape)
+            return np.stack([matrix @ component for component in v])
+        result = np.zeros((len(v), self._shape[0]))
+        for component, into in zip(v, result, strict=True):
+            csr_matvec(*self._shape, self._indptr, self._indices, self._entries, component, into)
+        return result
 
 
 def applied(matrix: Sparse, x: Floats) -> Floats:
@@ -80,6 +135,29 @@ def cross(u: Floats, v: Floats) -> Floats:
     result[1] = u[2] * v[0] - u[0] * v[2]
     result[2] = u[0] * v[1] - u[1] * v[0]
     return result
+
+
+class Closed:
+    """Room for vectors whose components x, y, z, x, y stand in a row, (5, k): their cross products take three passes
+    over (3, k) instead of nine over (k,)."""
+
+    def __init__(self, count: int) -> None:
+        whole = np.empty((5, count))
+        self.xyz, self.yzx, self.zxy = whole[:3], whole[1:4], whole[2:]
+        """The same vectors, (3, k), components turned by none, one and two."""
+        self._last, self._first = whole[3:], whole[:2]
+
+    def close(self) -> None:
+        """Repeat the first two components, once `xyz` is set."""
+        np.copyto(self._last, self._first)
+
+
+def crossed(u: Closed, v: Closed, out: Floats, spare: Floats) -> Floats:
+    """Cross products into `out` (3, k); `spare` (3, k) is lost."""
+    np.multiply(u.yzx, v.zxy, out=out)
+    np.multiply(u.zxy, v.yzx, out=spare)
+    np.subtract(out, spare, out=out)
+    return out
 
 
 def skew(v: Floats) -> Floats:

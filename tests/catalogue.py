@@ -43,6 +43,13 @@ def hinge(s: Sample, form: str = "sine", area: str = "barycentric", simplified: 
     return Hinge(s.mesh, weights, s.rest_angles, form)
 
 
+def flat_hinge(s: Sample) -> Hinge:
+    """With no rest angle anywhere, which has a way of its own."""
+    energy = hinge(s)
+    energy.set_rest_angles(np.zeros(len(s.mesh.hinges)))
+    return energy
+
+
 def cubic(s: Sample) -> Cubic:
     return Cubic(s.rest, s.mesh, s.positive(len(s.mesh.hinges)), s.rest_angles)
 
@@ -106,6 +113,7 @@ INTERNAL = {
     "edge springs": edge_springs,
     "area springs": area_springs,
     "hinge, sine": hinge,
+    "hinge, flat": flat_hinge,
     "hinge, angle": lambda s: hinge(s, "angle"),
     "hinge, simplified": lambda s: hinge(s, "angle", simplified=True),
     "hinge, circumcentric": lambda s: hinge(s, area="circumcentric"),

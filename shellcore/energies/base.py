@@ -8,7 +8,7 @@ import numpy as np
 
 from ..assembly import Hessian
 from ..types import Floats, Sparse
-from ..vectors import applied, inner
+from ..vectors import Product, components, inner
 
 
 class Energy(ABC):
@@ -61,6 +61,7 @@ class QuadraticForm:
 
     def __init__(self, matrix: Sparse, anchor: int = 0) -> None:
         self.matrix = matrix.tocsr()
+        self._product = Product(self.matrix, often=True)
         self.anchor = anchor
         used = np.flatnonzero(np.diff(self.matrix.indptr))
         self._far_end = int(used[-1]) if len(used) else anchor
@@ -69,15 +70,16 @@ class QuadraticForm:
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         """Value and Qx, (n, 3)."""
         local = x - x[self.anchor]
-        gradient = applied(self.matrix, local)
+        gradient = self._product(components(local)).T
         return 0.5 * inner(local, gradient), gradient
 
     def gradient(self, x: Floats) -> Floats:
         """Qx, (n, 3)."""
-        place = x[self.anchor]
+        place, far = x[self.anchor].tolist(), x[self._far_end].tolist()
         # Near the origin, where at most one digit is lost, the shift would be a tenth of the cost.
-        near = np.abs(place).max() <= 10.0 * np.abs(x[self._far_end] - place).max()
-        return applied(self.matrix, x if near else x - place)
+        size = max(abs(place[0] - far[0]), abs(place[1] - far[1]), abs(place[2] - far[2]))
+        near = max(abs(place[0]), abs(place[1]), abs(place[2])) <= 10.0 * size
+        return self._product(components(x if near else x - x[self.anchor])).T
 
     def round_off(self, x: Floats) -> float:
         """Rounding error of the value: its large terms cancel."""

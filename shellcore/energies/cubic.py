@@ -17,14 +17,14 @@ from __future__ import annotations
 from copy import copy
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from ..assembly import BlockPattern, Hessian, element_matrix, with_rows
 from ..mesh import Topology
 from ..types import Floats, Ints, Sparse
-from ..vectors import applied, components, cross, inner, picked, skew
+from ..vectors import inner, skew
 from .base import Energy, QuadraticForm
 from .quadratic import hinge_rows
+from .triples import TripleProducts
 
 # The hinge's five edges as (from, to) among start, end, left, right.
 HINGE_EDGES = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3]])
@@ -134,7 +134,6 @@ class Cubic(Energy):
         self.hinges = mesh.hinges + offset
         self._mesh = mesh
         self._anchor = offset
-        self._corners = [np.ascontiguousarray(mesh.faces[:, j]) + offset for j in range(3)]
         self._assemble(matrix)
 
     @property
@@ -155,37 +154,16 @@ class Cubic(Energy):
         curved = np.flatnonzero(np.abs(np.sin(forms.rest_angles)) > FLAT)
         self._triple = forms.triple[curved]
         self._curved = self.hinges[curved]
-        self._gather_triples(curved)
+        self._left = self._mesh.hinge_faces[curved, 0]
+        self._triples: TripleProducts | None = None
         self._pattern: BlockPattern | None = None
 
-    def _gather_triples(self, curved: Ints) -> None:
-        """Constant matrices of ∇ ∑ k[e₀, e₁, e₂].
-
-        By the apices it is k times the two area vectors of the faces, e₀ × e₁ and e₂ × e₀, which three hinges
-        share; only e₁ × e₂, up at the end and down at the start of the edge, belongs to one hinge.
-        """
-        n, k = self.vertex_count, self._triple
-        start, end, left, right = self._curved.T
-        face_left, face_right = self._mesh.hinge_faces[curved].T
-        rows = np.concatenate([right, start, left, start])
-        columns = np.concatenate([face_left, face_left, face_right, face_right])
-        shape = (n, len(self._mesh.faces))
-        self._by_faces = csr_matrix((np.concatenate([k, -k, k, -k]), (rows, columns)), shape=shape)
-        hinge = np.arange(len(curved))
-        shape = (n, len(curved))
-        self._by_hinges = csr_matrix(
-            (np.concatenate([k, -k]), (np.concatenate([end, start]), np.concatenate([hinge, hinge]))), shape=shape
-        )
-        self._ends = [np.ascontiguousarray(v) for v in (start, left, right)]
-
-    def _triples_by(self, x: Floats) -> Floats:
-        """Gradient of ∑ k[e₀, e₁, e₂], (n, 3)."""
-        xt = components(x)
-        a, b, c = (picked(xt, corner) for corner in self._corners)
-        start, left, right = (picked(xt, vertices) for vertices in self._ends)
-        gradient = applied(self._by_faces, cross(b - a, c - a).T)
-        gradient += applied(self._by_hinges, cross(left - start, right - start).T)
-        return gradient
+    def _triples_by(self, local: Floats) -> Floats:
+        """Gradient of ∑ k[e₀, e₁, e₂], (n, 3), at positions about the anchor."""
+        if self._triples is None:
+            faces = self._mesh.faces + self._anchor
+            self._triples = TripleProducts(self._curved, self._left, self._triple, faces, self.vertex_count)
+        return self._triples.gradient(local)
 
     @property
     def flat(self) -> bool:
@@ -199,16 +177,17 @@ class Cubic(Energy):
         value, gradient = self._form.value_and_gradient(x)
         value += self.constant
         if not self.flat:
-            by_x = self._triples_by(x)
+            local = x - x[self._anchor]
+            by_x = self._triples_by(local)
             # The sum is homogeneous of degree three and blind to translation: E = x·∇E/3 about any point.
-            value += inner(x - x[self._anchor], by_x) / 3.0
+            value += inner(local, by_x) / 3.0
             gradient += by_x
         return value, gradient
 
     def gradient(self, x: Floats) -> Floats:
         gradient = self._form.gradient(x)
         if not self.flat:
-            gradient += self._triples_by(x)
+            gradient += self._triples_by(x - x[self._anchor])
         return gradient
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:

@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 from ..assembly import element_matrix
 from ..mesh import edges_of
 from ..types import Floats, Ints
-from ..vectors import components, inner, products
+from ..vectors import Product, components, inner
 
 # Corners at the ends of the edge opposite each corner.
 ENDS = ((1, 2), (2, 0), (0, 1))
@@ -46,27 +46,26 @@ class EdgeMetric:
             axis=1,
         )
         blocks = areas[:, None, None] * np.matmul(by_edges.transpose(0, 2, 1), stress)
-        self._matrix = element_matrix(face_edges, blocks, count)
+        self._by_squares = Product(element_matrix(face_edges, blocks, count))
         signs, starts = np.tile([-1.0, 1.0], count), np.arange(0, 2 * count + 1, 2)
-        self._to_edges = csr_matrix((signs, edges.ravel(), starts), shape=(count, vertex_count))
-        self._to_vertices = csr_matrix(2.0 * self._to_edges.T)
+        to_edges = csr_matrix((signs, edges.ravel(), starts), shape=(count, vertex_count))
+        self._to_edges = Product(to_edges, often=True)
+        self._to_vertices = Product(csr_matrix(2.0 * to_edges.T), often=True)
         self._rest = np.empty(count)
         self._rest[face_edges] = rest_squares
         # Reused in every evaluation.
-        self._squares = np.empty((3, count))
-        self._change = np.empty(count)
+        self._along, self._squares = np.empty((3, count)), np.empty((3, count))
+        self._change, self._tension = np.empty((1, count)), np.empty((1, count))
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         """Energy [J] and gradient [N], (n, 3)."""
-        squares, change = self._squares, self._change
-        along = products(self._to_edges, components(x))
-        np.multiply(along, along, out=squares)
-        np.add(squares[0], squares[1], out=change)
-        change += squares[2]
+        squares, change = self._squares, self._change[0]
+        along = self._to_edges(components(x), self._along)
+        np.einsum("ij,ij->j", along, along, out=change)
         change -= self._rest
-        tension = products(self._matrix, change[None])[0]
+        tension = self._by_squares(self._change, self._tension)[0]
         np.multiply(along, tension, out=squares)
-        return 0.5 * inner(change, tension), products(self._to_vertices, squares).T
+        return 0.5 * inner(change, tension), self._to_vertices(squares).T
 
 
 def _strains(g: Floats, h: Floats) -> Floats:

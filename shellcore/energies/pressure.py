@@ -8,29 +8,12 @@ free rim has no potential, so the rim's share is taken at the start of the step 
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from ..assembly import BlockPattern, Hessian, scatter
 from ..types import Floats, Ints
-from ..vectors import applied, components, cross, inner, picked, skew
+from ..vectors import inner, skew
 from .base import Energy
-
-
-class AreaNormals:
-    """A third of the area-weighted normals of the faces round each vertex."""
-
-    def __init__(self, faces: Ints, vertex_count: int) -> None:
-        self._corners = [np.ascontiguousarray(faces[:, j]) for j in range(3)]
-        once = np.repeat(np.arange(len(faces)), 3)
-        self._sixths = csr_matrix(
-            (np.full(faces.size, 1.0 / 6.0), (faces.ravel(), once)), shape=(vertex_count, len(faces))
-        )
-
-    def __call__(self, x: Floats) -> Floats:
-        """Area normals [m²], (n, 3), at positions x."""
-        xt = components(x)
-        a, b, c = (picked(xt, corner) for corner in self._corners)
-        return applied(self._sixths, cross(b - a, c - a).T)
+from .normals import AreaNormals
 
 
 class Pressure(Energy):

@@ -79,10 +79,10 @@ class AngleViscosity(Energy):
         self._start = self._start + change
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
-        cosine, sine, length, normals, dots = self.hinge._measure(x)
+        cosine, sine = self.hinge.geometry.measure(x)
         change = self._wrapped(np.arctan2(sine, cosine) - self._start)
         moment = self._weights * change
-        return 0.5 * inner(moment, change), self.hinge.forces_of(moment, length, normals, dots)
+        return 0.5 * inner(moment, change), self.hinge.geometry.forces_of(moment)
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         moment = self._weights * self._wrapped(self.hinge.angles(x) - self._start)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..energies.pressure import AreaNormals
+from ..energies.normals import AreaNormals
 from ..errors import ShellError, listed
 from ..forces import Force, Wind
 from ..shell import Shell

@@ -221,3 +221,27 @@ class TestRestStates:
             fresh = model(name, sample.rest, sample.mesh, rigidity, angles)
             assert changed.value(sample.x) == fresh.value(sample.x)
             assert np.array_equal(changed.gradient(sample.x), fresh.gradient(sample.x))
+
+
+class TestByNormals:
+    """Hinges that are flat at rest are computed from the normals of faces; the angles must say the same."""
+
+    @settings(max_examples=40)
+    @given(samples())
+    def test_the_normals_say_what_the_angles_say(self, sample):
+        count = len(sample.mesh.hinges)
+        flat = Hinge(sample.mesh, sample.positive(count), np.zeros(count))
+        change = hinge_angles(sample.x, sample.mesh.hinges)
+        value, gradient = flat.value_and_gradient(sample.x)
+        assert value == pytest.approx(float(flat.weights @ (1.0 - np.cos(change))), rel=1e-12)
+        expected = np.zeros_like(sample.x)
+        moments = flat.weights * np.sin(change)
+        np.add.at(expected, sample.mesh.hinges, moments[:, None, None] * flat.angle_gradients(sample.x))
+        assert np.abs(gradient - expected).max() < 1e-12 * np.abs(expected).max()
+        assert np.array_equal(flat.gradient(sample.x), gradient)
+
+    def test_folds_too_small_for_a_cosine_cost_what_they_should(self):
+        points, faces = grid(2, 3, 1.0, 0.8)
+        mesh = topology(faces, len(points))
+        flat = Hinge(mesh, np.ones(len(mesh.hinges)), np.zeros(len(mesh.hinges)))
+        assert flat.value(pleated(points, 0.5, np.array([1e-9]))) == pytest.approx(3 * 0.5e-18, rel=1e-5)
