@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, identity, kron
 
-from ..assembly import Congruence, Hessian
+from ..assembly import Change, Congruence, Hessian
 from ..contact import Contact
 from ..energies.base import Energy
 from ..linalg import Lu
@@ -50,8 +50,8 @@ class SurfaceMap:
         self._placing: list[Lu | None] = [None] * 3
         near = [_loose(matrix, columns) for matrix, columns in zip(self._read, fixed, strict=True)]
         self._near = [csr_matrix(part) for part in near]
-        whole, cut = adjacent(self._read), adjacent(near)
-        self._block = whole, csr_matrix(whole.T), (cut, csr_matrix(cut.T))
+        whole = adjacent(self._read)
+        self._block = whole, csr_matrix(whole.T), Change(adjacent(near))
 
     def read(self, y: Floats) -> Floats:
         """Points of the surface, (visible, 3), by columns."""
