@@ -22,9 +22,11 @@ from .types import Bools, Floats, Ints, Sparse
 # Unknowns of a part that is not split any further: fewer make more fronts, each with the cost of some Python calls.
 LEAF = 200
 # Far-apart vertices whose distances are the coordinates that parts are split by.
-LANDMARKS = 4
+LANDMARKS = 6
 # Index sets of up to so many runs are added run by run, as slices.
-RUNS = 10
+RUNS = 20
+# Columns of a symmetric part that are added at once, from the diagonal down.
+STRIP = 96
 
 
 class NotDefinite(Exception):
@@ -62,14 +64,22 @@ class Runs:
 
 
 def _add(target: Floats, rows: Runs, columns: Runs, part: Floats, lower: bool = False) -> None:
-    """target[rows, columns] += part, both by columns; `lower`: what lies above the diagonal may be left out."""
+    """target[rows, columns] += part, both by columns; `lower`: rows are columns, and what is above the diagonal does
+    not count."""
     if not len(rows.index) or not len(columns.index):
         return
-    if rows.pieces is not None and columns.pieces is not None:
+    if lower and rows.pieces is not None:
+        for c, d, left, _ in rows.pieces:
+            for strip in range(c, d, STRIP):
+                until, to = min(strip + STRIP, d), left + strip - c
+                target[to : left + d - c, to : to + until - strip] += part[strip:d, strip:until]
+            for a, b, low, high in rows.pieces:
+                if a > c:
+                    target[low:high, left : left + d - c] += part[a:b, c:d]
+    elif rows.pieces is not None and columns.pieces is not None:
         for c, d, left, right in columns.pieces:
             for a, b, low, high in rows.pieces:
-                if not lower or a >= c:
-                    target[low:high, left:right] += part[a:b, c:d]
+                target[low:high, left:right] += part[a:b, c:d]
     elif rows.pieces is not None:
         for a, b, low, high in rows.pieces:
             target.T[columns.index, low:high] += part.T[:, a:b]

@@ -36,22 +36,23 @@ def sleeve(
     bow: float = 0.0,
     held: float = 1.0,
     metallic: float = 0.0,
+    waves: Any = WAVES,
     **settings: Any,
 ) -> Any:
     """A sleeve with its foot at `at`, along Z or (not `upright`) X, of subdivision elements unless `settings` say else.
 
-    `keys`: frame, turn [rad] and approach [m] of its far end. Out of round by a share of its `wall` [m], the same on
-    every mesh, so that folds have something to grow from; `bow`: bent down by so much [m] in the middle. Two rings of
-    vertices are held at either end, or the upper share `held` of them.
+    `keys`: frame, turn [rad] and approach [m] of its far end. Out of round by a share of its `wall` [m], in all `waves`
+    around, the same on every mesh, so that folds have something to grow from; `bow`: bent down by so much [m] in the
+    middle. Two rings of vertices are held at either end, or the upper share `held` of them.
     """
     around, along = GRIDS[vertices]
     shape = tube(RADIUS, LONG, around, along)
     angle, height = np.arctan2(shape.points[:, 1], shape.points[:, 0]), shape.points[:, 2] / LONG
     rng = np.random.default_rng(3)
     bumps = sum(
-        np.sin(np.pi * k * height) * np.cos(m * angle + rng.uniform(0, 2 * np.pi)) for m in WAVES for k in (1, 2, 3)
+        np.sin(np.pi * k * height) * np.cos(m * angle + rng.uniform(0, 2 * np.pi)) for m in waves for k in (1, 2, 3)
     )
-    out = 1 + SEED * wall / RADIUS * bumps / np.sqrt(3 * len(WAVES) / 4)
+    out = 1 + SEED * wall / RADIUS * bumps / np.sqrt(3 * len(waves) / 4)
     shape.points[:, :2] *= out[:, None]
     # A quarter turn about Y takes the tube's X to −Z.
     shape.points[:, 0] += bow * np.sin(np.pi * height)
