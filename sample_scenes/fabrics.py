@@ -14,7 +14,7 @@ from .kit.card import SUBDIVISION, Card, Fact, Picture, Size
 from .kit.sleeves import RADIUS, cloth, folds, sleeve, waves
 
 CARD = Card("Twisted sleeves of three materials", SUBDIVISION, "8")
-FPS, LAST, APART, TWIST = 25, 36, 0.15, 0.3
+FPS, LAST, APART, TWIST = 25, 26, 0.15, 0.3
 THIN = RADIUS / 100
 LOOKS = {"thin": ("red", THIN, 1.0), "thick": ("yellow", 10 * THIN, 1.0), "and stiff": ("teal", 10 * THIN, 10.0)}
 """Colour, thickness, factor on the stretch alone."""

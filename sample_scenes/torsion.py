@@ -21,7 +21,7 @@ FPS, RATE, AT, WALL = 1000, 60.0, (0.0, 0.0, 0.02), RADIUS / 200
 
 
 def last(size: Size) -> int:
-    return size(8, 19)
+    return size(7, 19)
 
 
 def vertices(size: Size) -> int:
@@ -37,7 +37,7 @@ def build(size: Size) -> None:
 
 
 def picture(size: Size) -> Picture:
-    return Picture(size((1, 4, 8), (1, 4, 6, 9, 19)), view=(0.1, -1.0, 0.12), panel=(240, 320))
+    return Picture(size((1, 4, 7), (1, 4, 6, 9, 19)), view=(0.1, -1.0, 0.12), panel=(240, 320))
 
 
 def check(size: Size) -> Fact:
