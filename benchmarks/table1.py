@@ -9,8 +9,11 @@ The hinge gradient must cost at most twice the membrane's: a slow hinge is no vi
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
