@@ -24,7 +24,7 @@ class Cracks:
         self.laws = [Cracking(s) if s.fracture is not None or s.seams else None for s in scene.shells]
         self.cuts = [None if law is None else uncut(s.mesh) for s, law in zip(scene.shells, self.laws, strict=True)]
         self.closed: Bools = np.zeros(int(scene.offsets()[-1]), dtype=bool)
-        """Copies that have not come apart yet, (n,): contact lets them be."""
+        """Copies that have not come apart yet, (n,): what contact draws in."""
 
     @property
     def possible(self) -> bool:
@@ -78,7 +78,7 @@ class Cracks:
         twins = np.bincount(parent, minlength=system.vertex_count) > 1
         self.closed = (self.closed | twins[: system.visible])[parent[: ahead.visible]]
         self.cuts = cuts
-        ahead.contact.let_be(self.closed)
+        ahead.close_cracks(self.closed)
         return ahead, parent, lost
 
     def _system(self, system: System, cuts: Sequence[Cut | None], x: Floats) -> System:
@@ -90,24 +90,14 @@ class Cracks:
                 kept.append(np.flatnonzero(new.states[old.hinges] == INTERIOR))
         return System(cut_scene(self.scene, cuts), system.strain_limit, (system, kept, x))
 
-    def part(self, system: System, x: Floats) -> None:
-        """Let copies touch each other again that have come apart by more than the contact distance at x (n, 3)."""
+    def part(self, system: System) -> None:
+        """Let copies touch like any two sheets that have come apart by more than the contact distance."""
         if not (self.closed.any() and system.contact.exists):
             return
-        apart = system.contact.distance_apart(len(self.closed))
-        near = np.zeros(len(self.closed), dtype=bool)
-        source = self.source
-        order = np.argsort(source, kind="stable")
-        for shift in range(1, int(np.bincount(source).max())):
-            a, b = order[:-shift], order[shift:]
-            same = source[a] == source[b]
-            a, b = a[same], b[same]
-            close = ((x[a] - x[b]) ** 2).sum(axis=1) <= (apart[a] + apart[b]) ** 2
-            near[a[close]] = near[b[close]] = True
-        closed = self.closed & near
+        closed = self.closed & system.contact.closed_cracks()
         if (closed != self.closed).any():
             self.closed = closed
-            system.contact.let_be(closed)
+            system.close_cracks(closed)
 
     def counts(self) -> dict[str, int]:
         """For the stats: edges broken so far, those of them that have parted, copies made."""
@@ -148,5 +138,5 @@ class Cracks:
         x = np.asfortranarray(np.array(saved["positions"], dtype=np.float64))
         ahead = self._system(system, cuts, x)
         self.cuts, self.closed = cuts, np.array(saved["cut_closed"], dtype=bool)
-        ahead.contact.let_be(self.closed)
+        ahead.close_cracks(self.closed)
         return ahead

@@ -233,7 +233,7 @@ class _Run:
         self.stats["dissipated"] += self.system.end_step(state.x, h)
         if not self.cracks.possible:
             return state
-        self.cracks.part(self.system, state.x)
+        self.cracks.part(self.system)
         cut = self.cracks.step(self.system, state.x, state.time)
         if cut is None:
             return state

@@ -27,6 +27,7 @@ from scipy.sparse import csc_matrix, diags
 
 from .assembly import Hessian
 from .energies.base import Energy
+from .energies.carried import acting
 from .energies.drag import NormalDrag
 from .energies.penalty import CREEP
 from .energies.pins import SoftPins
@@ -36,7 +37,6 @@ from .linalg import Factor
 from .mixed import MixedStress
 from .scene import Scene, as_scene
 from .solver import ROUND_OFF
-from .subdivision.on_surface import acting
 from .system import System
 from .types import Floats, Sparse
 

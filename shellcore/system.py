@@ -15,8 +15,9 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from .colliders import Collider
-from .contact import Contact, NoContact
+from .contact import CarriedContact, Contact, NoContact
 from .energies.base import Energy
+from .energies.carried import Carried
 from .energies.drag import NormalDrag
 from .energies.normals import AreaNormals
 from .energies.penalty import Penalty
@@ -28,7 +29,7 @@ from .scene import Scene
 from .shell_energies import Bending, ShellEnergies, recut, shell_energies, subdivision_energies, warn_of_soft_stretch
 from .stretch_cap import GROWN, RESERVE, stretch_scale
 from .subdivision.model import SubdivisionModel, control_map
-from .subdivision.on_surface import Carried, LimitContact, SurfaceMap, pinned
+from .subdivision.on_surface import SurfaceMap, pinned
 from .types import Bools, Floats, Ints, Sparse
 from .vectors import by_columns
 
@@ -124,12 +125,14 @@ class System:
         """The same for what moves on its own: shells that are tied or may touch exchange momentum."""
         self._soft = any(pin.stiffness is not None for s in shells for pin in s.pins) or any(s.slopes for s in shells)
         self.contact: Any = NoContact()
+        self._touching: Contact | None = None
         self.penalties: list[Penalty] = []
         if scene.exact_contact:
             mass = np.concatenate([shell.mass for shell in shells])
             free = ~pinned(shells, self.offsets, self.visible)
             contact = Contact(scene, mass, free, self.on_surface(self.start if before is None else before[2]))
-            self.contact = contact if self.surface is None else LimitContact(contact, self.surface)
+            self._touching = contact
+            self.contact = contact if self.surface is None else CarriedContact(contact, self.surface)
             if before is not None:
                 self.contact.report = before[0].contact.report
         else:
@@ -171,6 +174,14 @@ class System:
     def control(self, x: Floats) -> Floats:
         """Positions of vertices and ghosts from the unknowns x, which differ from them where limits are held."""
         return x if self.to_control is None else self.to_control.apply(x)
+
+    def close_cracks(self, closed: Bools) -> None:
+        """Keep lips apart that have not parted; `closed` (visible,): copies along them."""
+        if self._touching is None:
+            return
+        lips = self._touching.close_cracks(closed)
+        contact = self._touching if lips is None else CarriedContact(self._touching, lips)
+        self.contact = contact if self.surface is None else CarriedContact(contact, self.surface)
 
     def on_surface(self, x: Floats) -> Floats:
         """Points of the surface, (visible, 3), of unknowns x: vertices, or limit points of subdivision shells."""

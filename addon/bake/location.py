@@ -8,7 +8,7 @@ import bpy
 
 from ..cache import sidecar
 from ..cache.files import CacheError
-from ..cache.paths import CachePaths, checked, resolved_folder, safe_name
+from ..cache.paths import CachePaths, checked, escaped, resolved_folder, safe_name
 
 
 def folder_of(obj: Any) -> Path:
@@ -19,6 +19,9 @@ def folder_of(obj: Any) -> Path:
 def paths_of(obj: Any) -> CachePaths:
     """Files of the object's bake."""
     if not obj.thin_shell.cache_name:
+        found = orphan(obj, folder_of(obj))
+        if found is not None:
+            return found
         raise CacheError(f"{obj.name} was never baked: press Bake")
     return checked(folder_of(obj), obj.thin_shell.cache_name)
 
@@ -30,6 +33,10 @@ def write_paths(obj: Any) -> CachePaths:
         paths = checked(folder, settings.cache_name)
         if not of_another_file(paths):
             return paths
+    found = None if settings.cache_name else orphan(obj, folder)
+    if found is not None:
+        settings.cache_name = found.name
+        return found
     every: Any = bpy.data.objects
     taken = {other.thin_shell.cache_name for other in every if other is not obj}
     base = safe_name(obj.name)
@@ -39,6 +46,23 @@ def write_paths(obj: Any) -> CachePaths:
         name = f"{base}-{number}"
     settings.cache_name = name
     return checked(folder, name)
+
+
+def orphan(obj: Any, folder: Path) -> CachePaths | None:
+    """An unfinished bake of this object that its file knows nothing of: Blender went down before it was saved."""
+    every: Any = bpy.data.objects
+    taken = {other.thin_shell.cache_name for other in every if other is not obj}
+    ending = ".part.json"
+    for path in sorted(folder.glob(f"{escaped(safe_name(obj.name))}*{ending}")):
+        name = path.name.removesuffix(ending)
+        try:
+            info = sidecar.read(path)
+        except CacheError:
+            continue
+        mine = info.object == obj.name and bool(info.blend) and info.blend == os.path.basename(bpy.data.filepath)
+        if mine and name == safe_name(name) and name not in taken:
+            return CachePaths(folder, name)
+    return None
 
 
 def of_another_file(paths: CachePaths) -> bool:

@@ -146,9 +146,11 @@ class Store:
         """Frames so far and the state after the last one survive a crash."""
         for target in self.targets:
             target.checkpoint()
-            sidecar.write(target.paths.part_sidecar, target.info)
+        # The sidecars last: whoever finds them finds the state and the frames that they speak of.
         if self._last_state is not None:
             state.save(self.targets[0].paths.state, *self._last_state, self.fingerprint)
+        for target in self.targets:
+            sidecar.write(target.paths.part_sidecar, target.info)
         self._saved = time.monotonic()
 
     def publish(self, complete: bool) -> None:
@@ -163,15 +165,17 @@ class Store:
         for target in self.targets:
             target.close()
             if target.info.complete:
-                _remove_spool(target.paths)
+                _remove_leftovers(target.paths)
 
 
-def _remove_spool(paths: CachePaths) -> None:
+def _remove_leftovers(paths: CachePaths) -> None:
     """What a finished bake leaves behind; Delete Bake finds it again where it cannot go now."""
-    try:
-        paths.spool.unlink(missing_ok=True)
-    except OSError:
-        pass
+    for path in (paths.spool, *paths.new):
+        try:
+            if not path.is_symlink():
+                path.unlink(missing_ok=True)
+        except OSError:
+            pass
 
 
 def whole_result(paths: CachePaths) -> bool:

@@ -52,12 +52,18 @@ class CachePaths:
         """Point cache that carries kept results as positions."""
         return self.folder / f"{self.name}.results{number}.pc2"
 
+    @property
+    def new(self) -> list[Path]:
+        """Files that were about to replace others when Blender went down."""
+        return [path.with_name(path.name + ".new") for path in (self.state, self.sidecar, self.part_sidecar)]
+
     def all(self) -> list[Path]:
         """Every file that belongs to the bake and is there, links left alone."""
         known = [self.pc2, self.part, self.sidecar, self.part_sidecar, self.state, self.spool, self.alembic]
+        known += self.new
         try:
             for pattern in ("*.field*", "results*.pc2*"):
-                known += sorted(self.folder.glob(f"{_escaped(self.name)}.{pattern}"))
+                known += sorted(self.folder.glob(f"{escaped(self.name)}.{pattern}"))
         except OSError:
             pass
         return [path for path in known if path.is_file() and not path.is_symlink()]
@@ -102,5 +108,6 @@ def make_folder(folder: Path) -> None:
         raise CacheError(f"the cache folder {folder} cannot be written: choose another or change its permissions")
 
 
-def _escaped(name: str) -> str:
+def escaped(name: str) -> str:
+    """A name that a pattern takes as it is."""
     return re.sub(r"([\[\]*?])", r"[\1]", name)

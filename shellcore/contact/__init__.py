@@ -5,11 +5,13 @@
 3. `distances` and `pairs` look closely: nearest points, separating direction, contact distance.
 4. `barrier` and `friction` are the energies; `bound` says how far a step may go without crossing.
 5. `contact` ties them into one energy with a step bound.
-6. `intersections` checks the outcome, exactly and on its own.
+6. `lips` has it act on a sheet drawn in along closed cracks, `carried` on points of a subdivision surface.
+7. `intersections` checks the outcome, exactly and on its own.
 """
 
+from .carried import CarriedContact
 from .contact import Contact
 from .intersections import Intersections, intersections
 from .none import NoContact
 
-__all__ = ["Contact", "Intersections", "NoContact", "intersections"]
+__all__ = ["CarriedContact", "Contact", "Intersections", "NoContact", "intersections"]

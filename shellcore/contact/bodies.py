@@ -7,6 +7,7 @@ vertex and a face or between two edges of the stack.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from ..scene import Scene
 from ..shell import Shell
 from ..types import Bools, Floats, Ints
 from .fans import inner_vertices
+
+if TYPE_CHECKING:
+    from .lips import Lips
 
 # Part of half a sheet's thickness that no collider can press into; the rest is where its force grows.
 CORE = 0.55
@@ -93,6 +97,8 @@ class Bodies:
         self.normals /= np.linalg.norm(self.normals, axis=1)[:, None]
         self.radii = np.array([c.radius for c in self.spheres], dtype=np.float64)
         self.touches_itself = np.array([shell.self_contact for shell in shells], dtype=bool)
+        self.lips: Lips | None = None
+        """Lips of cracks, once there are any."""
         self.together = bool(scene.self_contact) and (len(shells) > 1 or bool(self.touches_itself.any()))
 
     def place(self, t: float) -> Floats:

@@ -59,6 +59,10 @@ class BroadPhase:
         self.anchor = x
         self.margin = -1.0
 
+    def widen(self, widest: float) -> None:
+        """Take another largest contact distance [m]; what was built no longer covers anything."""
+        self._widest, self.margin = widest, -1.0
+
     def covers(self, x: Floats) -> bool:
         """Whether the candidates are complete at x."""
         return self.margin >= 0 and float(np.abs(x - self.anchor).max()) <= self.margin

@@ -21,6 +21,7 @@ from .bodies import Bodies
 from .bound import alike, pushed, shortened, unsafe
 from .candidates import BroadPhase, Candidates
 from .friction import CREEP, Friction
+from .lips import Lips
 from .pairs import Pairs
 from .rows import Rows
 from .start import attached, checked_start
@@ -111,17 +112,22 @@ class Contact(Energy):
             if self.tangled == 0:
                 self._exempt = self._sewn if self._sewn.any() else None
 
-    def let_be(self, vertices: Bools) -> None:
-        """Shell vertices (n,) that do not touch each other for now: copies along a crack that has not opened."""
-        colliders = np.zeros(self.bodies.total - self._count, dtype=bool)
-        self._sewn = np.concatenate([attached(self._scene) | vertices, colliders])
-        self._exempt = self._sewn if self._sewn.any() else None
-        self._candidates, self._built_at, self._broad.margin = None, None, -1.0
+    def close_cracks(self, closed: Bools) -> Lips | None:
+        """Keep copies (n,) along cracks that have not opened from passing through each other: the sheet drawn in there
+        is what this contact sees from now on; None if it is the sheet as it is."""
+        bodies = self.bodies
+        own = bodies.touches_itself[bodies.owner[: self._count]] & bodies.together
+        bodies.lips = lips = Lips(self._scene, bodies, closed & own)
+        bodies.rest = lips.rest
+        self._candidates, self._built_at = None, None
+        self._broad.widen(2.0 * float((bodies.half + lips.rim).max()))
+        return lips if lips.rim.any() else None
 
-    def distance_apart(self, count: int) -> Floats:
-        """Half of the contact distance of each shell vertex [m], (count,)."""
-        half: Floats = self.bodies.half[:count]
-        return half
+    def closed_cracks(self) -> Bools:
+        """Vertices (n,) with a lip of the same crack no further than the contact distance from where the shadow is."""
+        lips, pairs = self.bodies.lips, self._nearby
+        assert lips is not None and pairs is not None
+        return lips.near(pairs, pairs.nearest(self._shadow)[2])
 
     def new_report(self) -> None:
         """Forget the counts so far."""
@@ -352,9 +358,8 @@ class Contact(Energy):
 
     def summary(self, x: Floats) -> dict[str, Any]:
         """For the stats of a frame: contacts that press, smallest distance [m] of what may touch, counts."""
-        if self._rows is None:
-            return {}
-        contacts = int((self._rows.slopes(self._stack(x)) < 0).sum())
+        # A cut makes a new contact, which has not looked at anything before its first step.
+        contacts = 0 if self._rows is None else int((self._rows.slopes(self._stack(x)) < 0).sum())
         counts = {"contacts": contacts, "nearest": self._nearest(), "intersections": self.tangled}
         return self.report | counts | {"intersections_at_start": self._scene.intersections}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..types import Bools, Floats
+from ..types import Floats
 
 
 class NoContact:
@@ -33,9 +33,6 @@ class NoContact:
     def summary(self, x: Floats) -> dict[str, Any]:
         """Nothing to report."""
         return {}
-
-    def let_be(self, vertices: Bools) -> None:
-        """Nothing touches anyway."""
 
     def forces(self, x: Floats) -> Floats:
         """No forces, (n, 3)."""

@@ -60,12 +60,15 @@ class Pairs:
         self.core = bodies.core[first] + bodies.core[second]
         same = np.flatnonzero((bodies.owner[first] == bodies.owner[second]) & (self.distance < self.reach))
         if len(same):
-            self.reach[same] = np.minimum(self.reach[same], REST * self._rest_distance(same))
+            self.reach[same] = np.minimum(self.reach[same], REST * self.rest_distance(same))
         # Between sheets force keeps the distance; a thin core keeps directions between nearest points well defined.
         shells = np.minimum(bodies.owner[first], bodies.owner[second]) >= 0
         self.core[shells] = THINNEST * self.reach[shells]
+        if bodies.lips is not None:
+            bodies.lips.limit(self)
 
-    def _rest_distance(self, rows: Ints) -> Floats:
+    def rest_distance(self, rows: Ints) -> Floats:
+        """Distance of each of these pairs at rest [m], (k,); `rows` sorted."""
         rest, v = self.bodies.rest, self.vertices[rows]
         corners = [rest[v[:, k]] for k in range(4)]
         faces = int(np.searchsorted(rows, self.faces))

@@ -12,8 +12,6 @@ import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, identity, kron
 
 from ..assembly import Congruence, Hessian
-from ..contact import Contact
-from ..energies.base import Energy
 from ..linalg import Factor
 from ..types import Bools, Floats, Ints, Sparse
 from ..vectors import by_columns
@@ -108,106 +106,6 @@ def _loose(matrix: Sparse, fixed: Ints) -> Sparse:
     loose[fixed] = False
     kept = loose[part.col] & (np.abs(part.data) > FAINT)
     return coo_matrix((part.data[kept], (part.row[kept], part.col[kept])), shape=matrix.shape)
-
-
-class Carried(Energy):
-    """An energy of points of the surface as one of the unknowns."""
-
-    def __init__(self, energy: Energy, surface: SurfaceMap) -> None:
-        self.energy = energy
-        self._surface = surface
-
-    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
-        value, gradient = self.energy.value_and_gradient(self._surface.read(x))
-        return value, self._surface.carry(gradient)
-
-    def hessian(self, x: Floats, psd: bool = True) -> Hessian:
-        return self._surface.hessian(self.energy.hessian(self._surface.read(x), psd))
-
-    def round_off(self, x: Floats) -> float:
-        return self.energy.round_off(self._surface.read(x))
-
-    def stiffness(self) -> Sparse | None:
-        part = self.energy.stiffness()
-        return None if part is None else self._surface.stiffness(part)
-
-
-def acting(energy: Energy) -> Energy:
-    """What an energy is, wherever it acts."""
-    return energy.energy if isinstance(energy, Carried) else energy
-
-
-class LimitContact(Carried):
-    """Contact of the triangles between limit points: the same questions as of `Contact`, asked by the unknowns."""
-
-    def __init__(self, contact: Contact, surface: SurfaceMap) -> None:
-        super().__init__(contact, surface)
-        self._contact = contact
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_contact":
-            raise AttributeError(name)
-        return getattr(self._contact, name)
-
-    @property
-    def report(self) -> dict[str, Any]:
-        """Counts of a frame."""
-        return self._contact.report
-
-    @report.setter
-    def report(self, counts: dict[str, Any]) -> None:
-        self._contact.report = counts
-
-    def check_start(self, x: Floats, t: float) -> None:
-        """As `Contact`."""
-        self._contact.check_start(self._surface.read(x), t)
-
-    def end_frame(self, x: Floats, t: float) -> None:
-        """As `Contact`."""
-        self._contact.end_frame(self._surface.read(x), t)
-
-    def begin_step(self, t: float, h: float, x: Floats, v: Floats, targets: Floats, gravity: Floats) -> None:
-        """As `Contact`."""
-        read = self._surface.read
-        self._contact.begin_step(t, h, read(x), read(v), read(targets), gravity)
-
-    def predict(self, guess: Floats) -> Floats:
-        """As `Contact`."""
-        return self._surface.placed(guess, self._contact.predict(self._surface.read(guess)))
-
-    def follow(self, x: Floats, tolerance: float) -> tuple[Floats, bool, bool]:
-        """As `Contact`: unknowns whose surface is where the shadow is."""
-        points, arrived, settled = self._contact.follow(self._surface.read(x), tolerance)
-        return self._surface.placed(x, points), arrived, settled
-
-    def first_step(self, x: Floats, direction: Floats, slope: float) -> float:
-        """As `Contact`."""
-        read = self._surface.read
-        return self._contact.first_step(read(x), read(direction), slope)
-
-    def presses(self, x: Floats) -> bool:
-        """As `Contact`."""
-        return self._contact.presses(self._surface.read(x))
-
-    def vertex_stiffness(self, x: Floats) -> Floats:
-        """As `Contact`: of limit points."""
-        return self._contact.vertex_stiffness(self._surface.read(x))
-
-    def stiffness_at(self, x: Floats) -> Sparse:
-        """As `Contact`."""
-        return self._surface.stiffness(self._contact.stiffness_at(self._surface.read(x)))
-
-    def stiffness(self) -> Sparse | None:
-        """Nothing constant."""
-        return None
-
-    def forces(self, x: Floats) -> Floats:
-        """On limit points [N], (visible, 3)."""
-        return self._contact.forces(self._surface.read(x))
-
-    def summary(self, x: Floats) -> dict[str, Any]:
-        """As `Contact`."""
-        return self._contact.summary(self._surface.read(x))
 
 
 def pinned(shells: Any, offsets: Ints, visible: int) -> Bools:

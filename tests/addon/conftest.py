@@ -4,6 +4,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy")
@@ -50,4 +51,45 @@ def sheet(blend):
     """A pinned sheet of 49 vertices in a saved file, frames 1 to 6."""
     obj = make_grid()
     pin(obj, [0, 6])
+    return obj
+
+
+@pytest.fixture
+def breaking(blend, monkeypatch):
+    """Makes a sheet break by plan when it is baked: `breaking(obj, …)` gives the stand-in for the core."""
+    from cracking import Breaking, random_splits
+    from thin_shell import shellcore
+    from thin_shell.addon.bridge import build
+    from thin_shell.addon.bridge.mesh import read
+    from thin_shell.addon.cache.splits import Splits
+
+    monkeypatch.setattr(build, "fracture", lambda *_: None)
+
+    def plan(*objects, share=0.12, stages=3):
+        plans = []
+        for obj in objects:
+            arrays = read(obj.data)
+            obj.thin_shell.frame_end = 6
+            count = len(arrays.positions)
+            if obj.thin_shell.use_fracture:
+                plans.append(random_splits(arrays.faces, count, stages, share, samples=1))
+            else:
+                plans.append(Splits(count, arrays.faces, np.zeros(0, int), np.zeros(0, int)))
+        made = Breaking(plans)
+        monkeypatch.setattr(shellcore, "progress", made)
+        return made
+
+    return plan
+
+
+@pytest.fixture
+def dome(blend):
+    from rich_mesh import rich_dome
+
+    obj = rich_dome()
+    for key in list(obj.data.shape_keys.key_blocks)[::-1]:
+        obj.shape_key_remove(key)
+    obj.location = (0.3, 0.2, 1.0)
+    bpy.context.view_layer.update()
+    obj.thin_shell.use_fracture = True
     return obj

@@ -7,8 +7,8 @@ import pytest
 
 import meshes
 import shellcore as sc
+from shellcore.energies.carried import Carried
 from shellcore.energies.pressure import Pressure
-from shellcore.subdivision.on_surface import Carried
 from shellcore.system import System
 
 CLOTH = sc.Material(stretch=500.0, poisson=0.3, bend=1e-4, bend_poisson=0.3, areal_density=0.2, thickness=4e-3)

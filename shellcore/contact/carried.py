@@ -1,0 +1,82 @@
+"""Contact where it acts on points that are a linear map of the unknowns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..energies.carried import Carried, Points
+from ..types import Floats, Sparse
+from .contact import Contact
+
+
+class CarriedContact(Carried):
+    """Contact of the triangles between points: the same questions as of `Contact`, asked by the unknowns."""
+
+    def __init__(self, contact: Contact | CarriedContact, points: Points) -> None:
+        super().__init__(contact, points)
+        self._contact = contact
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_contact":
+            raise AttributeError(name)
+        return getattr(self._contact, name)
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """Counts of a frame."""
+        return self._contact.report
+
+    @report.setter
+    def report(self, counts: dict[str, Any]) -> None:
+        self._contact.report = counts
+
+    def check_start(self, x: Floats, t: float) -> None:
+        """As `Contact`."""
+        self._contact.check_start(self._points.read(x), t)
+
+    def end_frame(self, x: Floats, t: float) -> None:
+        """As `Contact`."""
+        self._contact.end_frame(self._points.read(x), t)
+
+    def begin_step(self, t: float, h: float, x: Floats, v: Floats, targets: Floats, gravity: Floats) -> None:
+        """As `Contact`."""
+        read = self._points.read
+        self._contact.begin_step(t, h, read(x), read(v), read(targets), gravity)
+
+    def predict(self, guess: Floats) -> Floats:
+        """As `Contact`."""
+        return self._points.placed(guess, self._contact.predict(self._points.read(guess)))
+
+    def follow(self, x: Floats, tolerance: float) -> tuple[Floats, bool, bool]:
+        """As `Contact`: unknowns whose points are where the shadow is."""
+        points, arrived, settled = self._contact.follow(self._points.read(x), tolerance)
+        return self._points.placed(x, points), arrived, settled
+
+    def first_step(self, x: Floats, direction: Floats, slope: float) -> float:
+        """As `Contact`."""
+        read = self._points.read
+        return self._contact.first_step(read(x), read(direction), slope)
+
+    def presses(self, x: Floats) -> bool:
+        """As `Contact`."""
+        return self._contact.presses(self._points.read(x))
+
+    def vertex_stiffness(self, x: Floats) -> Floats:
+        """As `Contact`: of the points."""
+        return self._contact.vertex_stiffness(self._points.read(x))
+
+    def stiffness_at(self, x: Floats) -> Sparse:
+        """As `Contact`."""
+        return self._points.stiffness(self._contact.stiffness_at(self._points.read(x)))
+
+    def stiffness(self) -> Sparse | None:
+        """Nothing constant."""
+        return None
+
+    def forces(self, x: Floats) -> Floats:
+        """On the points [N], (k, 3)."""
+        return self._contact.forces(self._points.read(x))
+
+    def summary(self, x: Floats) -> dict[str, Any]:
+        """As `Contact`."""
+        return self._contact.summary(self._points.read(x))
