@@ -1,12 +1,12 @@
 """Three sleeves of subdivision elements: sagging, wrung, compressed.
 
-See: left to right in time, increasing. Top: both ends come together and the sleeve sags into hanging folds. Middle:
-the right end is turned by 110°, diagonal folds wind around. Bottom: the ends are pushed together without gravity and
-the wall buckles into diamonds.
+See: left to right in time. Top: a sleeve hung by the upper part of its ends sags into U-shaped folds as they come
+together. Middle: the right end is turned by 110°, diagonal folds wind around. Bottom: the ends are pushed together
+without gravity and the wall buckles into diamonds.
 
-Differs: 192 vertices where the paper has 494, at either size; cotton of E·t = 5000 N/m with D = 0.15 mN·m, a limp
-heavy one (0.04 mN·m, 0.5 kg/m²) for the sagging sleeve. Ends are held by two rings of vertices, and the sleeve does
-not collide with itself, so it stops before folds touch. The middle row is also figure 9.
+Differs: 300 vertices at reduced size (494 at full, as the paper); E·t = 5000 N/m; the thickness, which the paper does
+not give, is 1 mm for the last two; the sagging one is limp and heavy (D = 0.04 mN·m, 0.3 kg/m²), modelled bent down by
+1 cm and does not cross itself. Ends are held by two rings of vertices. The last two stop before folds touch.
 """
 
 from __future__ import annotations
@@ -15,73 +15,57 @@ import bpy
 import numpy as np
 
 from .kit import objects as ob
-from .kit import studio
 from .kit.card import SUBDIVISION, Card, Fact, Picture, Size
-from .kit.meshes import tube
+from .kit.sleeves import GRIDS, LONG, RADIUS, cloth, folds, sleeve, waves
 
-CARD = Card("Sleeves: sagging, wrung, compressed", SUBDIVISION, "7, 9")
-RADIUS, LONG, LAST = 0.05, 0.2, 20
-TWIST, TOGETHER = np.radians(110), {"sagging": 0.2, "wrung": 0.0, "compressed": 0.06}
+CARD = Card("Sleeves: sagging, wrung, compressed", SUBDIVISION, "7")
+FPS, LAST = 25, 24
 HEIGHT = {"sagging": 0.40, "wrung": 0.24, "compressed": 0.08}
 
 
-def grid(size: Size) -> tuple[int, int]:
-    """Cells around and along."""
-    return 16, 11
+def vertices(size: Size) -> int:
+    return size(300, 494)
 
 
 def build(size: Size) -> None:
-    ob.frames(LAST)
-    around, along = grid(size)
-    shape = tube(RADIUS, LONG, around, along)
-    # Out of round by a fiftieth of a millimetre, the same on every mesh, so that folds have something to grow from.
-    angle, height = np.arctan2(shape.points[:, 1], shape.points[:, 0]), shape.points[:, 2] / LONG
-    rng = np.random.default_rng(3)
-    waves = sum(np.sin(np.pi * height) * np.cos(m * angle + rng.uniform(0, 6.28) + 3 * height) for m in range(2, 9))
-    shape.points[:, :2] *= (1 + 2e-3 * waves)[:, None]
-    for name, tint in (("sagging", "red"), ("wrung", "blue"), ("compressed", "green")):
-        obj = ob.shell(
-            name, shape, (0, 0, HEIGHT[name]), (0, np.pi / 2, 0), bending="subdivision", damping_mass=3.0,
-            field_gravity=1.0 if name == "sagging" else 0.0,
-            **ob.material(5000.0, *((0.04, 0.5) if name == "sagging" else (0.15, 0.15))),
+    ob.frames(LAST, FPS)
+    count, steps = vertices(size), size(2, 4)
+    sleeve(
+        "sagging", count, (0, 0, HEIGHT["sagging"]), "red", ((1, 0.0, 0.0), (LAST - 8, 0.0, 0.2 * LONG)),
+        upright=False, bow=0.01, held=0.3, substeps=steps, damping_mass=4.0, self_contact=True, contact_distance=2.0,
+        **ob.material(5000.0, 0.04, 0.3),
+    )  # fmt: skip
+    for name, tint, end in (("wrung", "blue", (np.radians(110), 0.0)), ("compressed", "green", (0.0, 0.08 * LONG))):
+        sleeve(
+            name, count, (0, 0, HEIGHT[name]), tint, ((1, 0.0, 0.0), (LAST - 4, *end)), upright=False, substeps=steps,
+            field_gravity=0.0, damping_viscosity=2e-3 if name == "wrung" else 0.02, **cloth(RADIUS / 50),
         )  # fmt: skip
-        low, top = np.arange(2 * around), np.arange(len(shape.points) - 2 * around, len(shape.points))
-        ob.pin(obj, np.concatenate([low, top]))
-        handle = ob.hook(obj, top, f"{name} end", (LONG, 0, HEIGHT[name]))
-        ob.key(
-            handle, "location", (1, (LONG, 0, HEIGHT[name])), (LAST - 4, (LONG * (1 - TOGETHER[name]), 0, HEIGHT[name]))
-        )
-        ob.key(handle, "rotation_euler", (1, (0, 0, 0)), (LAST - 4, (TWIST if name == "wrung" else 0.0, 0, 0)))
-        studio.paint(obj, tint, "cream")
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 6, 10, 14, LAST), view=(0.15, -1.0, 0.12), panel=(260, 420), floor=None)
-
-
-def radii(name: str, frame: int, size: Size) -> np.ndarray:
-    """Distances from the sleeve's axis, (rings, around)."""
-    x = ob.positions(bpy.data.objects[name], frame)
-    return np.hypot(x[:, 1], x[:, 2] - HEIGHT[name]).reshape(grid(size)[1] + 1, -1)
+    return Picture((1, 7, 12, 17, LAST), view=(0.15, -1.0, 0.12), panel=(260, 420), floor=None)
 
 
 def check(size: Size) -> Fact:
-    rings = grid(size)[1] + 1
-    middle = slice(rings // 4, 3 * rings // 4 + 1)
-    waves = np.fft.rfft(radii("wrung", LAST, size)[middle], axis=1)
-    power = np.abs(waves[:, 1:]).mean(axis=0)
-    folds = int(power.argmax()) + 1
+    count = vertices(size)
+    around, along = GRIDS[count]
+    at = {name: (0.0, 0.0, height) for name, height in HEIGHT.items()}
+    wrung = folds("wrung", LAST, count, at["wrung"], False)
     # The wave's phase along the sleeve, the mesh's own turn (half a cell a ring) taken off: the slant of the folds.
-    phase = np.unwrap(np.angle(waves[:, folds]))
-    around = grid(size)[0]
-    slant = float(-np.diff(phase).mean() / folds + np.pi / around)
-    dent = radii("compressed", LAST, size)[middle]
-    low = ob.positions(bpy.data.objects["sagging"], LAST)[:, 2].min() - HEIGHT["sagging"] + RADIUS
+    x = ob.positions(bpy.data.objects["wrung"], LAST)
+    radius = np.hypot(x[:, 1], x[:, 2] - HEIGHT["wrung"]).reshape(along + 1, around)
+    phase = np.unwrap(np.angle(np.fft.rfft(radius[along // 4 : 3 * along // 4 + 1], axis=1)[:, wrung]))
+    slant = float(-np.diff(phase).mean() / wrung + np.pi / around) * along
+    depth = float(waves("compressed", LAST, count, at["compressed"], False).max() / RADIUS)
+    before, after = (ob.positions(bpy.data.objects["sagging"], frame) for frame in (1, LAST))
+    middle = np.arange(len(x)) // around == along // 2
+    fall = float(before[middle, 2].mean() - after[middle, 2].mean())
     numbers = {
-        "folds of the wrung sleeve": float(folds),
-        "their turn from end to end [rad]": slant * (rings - 1),
-        "depth of the buckles over the radius": float(np.ptp(dent) / RADIUS),
-        "sag [m]": float(-low),
+        "folds of the wrung sleeve": float(wrung),
+        "their turn from end to end [rad]": slant,
+        "folds of the compressed one": float(folds("compressed", LAST, count, at["compressed"], False)),
+        "their depth over the radius": depth,
+        "fall of the middle of the sagging one [mm]": 1e3 * fall,
     }
-    holds = 2 <= folds <= 8 and abs(slant) * (rings - 1) > 0.5 and np.ptp(dent) > 0.1 * RADIUS and low < -0.005
+    holds = 3 <= wrung <= 7 and abs(slant) > 0.5 and depth > 0.05 and fall > 0.005
     return Fact("a wrung sleeve has diagonal folds, a compressed one buckles, a loose one sags", bool(holds), numbers)

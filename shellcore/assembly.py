@@ -88,16 +88,54 @@ class BlockPattern:
         return BlockPattern(np.repeat(vertices, k, axis=1), np.tile(vertices, (1, k)), vertex_count)
 
 
+class Change:
+    """A change of variables C (n, m) that matrices K are multiplied out with, CᵀKC.
+
+    Where most rows of C are those of the identity (supports change the variables next to them only), C = D + W with a
+    diagonal D and a W of few rows: CᵀKC = DKD + S + Sᵀ, S = Wᵀ(KD + ½KW), and all products have few rows.
+    """
+
+    def __init__(self, change: Sparse) -> None:
+        self._change, self._back = change, csr_matrix(change.T)
+        n, m = change.shape
+        entries = np.diff(change.indptr)
+        first = np.minimum(change.indptr[:-1], max(len(change.data) - 1, 0))
+        unit = (entries == 1) & (change.data[first] == 1.0) & (change.indices[first] == np.arange(n))
+        self._few = n == m and 2 * int(unit.sum()) > n
+        if self._few:
+            self._kept = unit.astype(np.float64)
+            self._others = np.flatnonzero(~unit)
+            self._rows = csr_matrix(change[self._others])
+            self._columns = csr_matrix(self._rows.T)
+
+    def congruence(self, matrix: Sparse) -> Sparse:
+        """CᵀKC of a symmetric matrix by rows, indices sorted."""
+        if not self._few:
+            return csr_matrix(self._back @ (matrix @ self._change))
+        beside = matrix[self._others]
+        share = csr_matrix(self._columns @ (self._without(beside) + 0.5 * (beside[:, self._others] @ self._rows)))
+        both = csr_matrix(share + share.T)
+        both.sort_indices()
+        rest = self._without(matrix)
+        rest.data *= np.repeat(self._kept, np.diff(matrix.indptr))
+        return rest + both
+
+    def _without(self, matrix: Sparse) -> Sparse:
+        """A matrix by rows with zeros in the columns that W changes."""
+        data = matrix.data * self._kept.take(matrix.indices)
+        return csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
 class Congruence:
     """CᵀKC of a block matrix K after a sparse change of variables C, multiplied out only when asked for.
 
-    `back` is Cᵀ; `near` what of C counts in the matrix multiplied out, and its transpose.
+    `back` is Cᵀ; `near` what of C counts in the matrix multiplied out.
     """
 
-    def __init__(self, matrix: Sparse, change: Sparse, back: Sparse, near: tuple[Sparse, Sparse]) -> None:
+    def __init__(self, matrix: Sparse, change: Sparse, back: Sparse, near: Change) -> None:
         self._matrix = matrix
         self._change, self._back = change, back
-        self._near, self._near_back = near
+        self._near = near
 
     def __matmul__(self, direction: Floats) -> Floats:
         image: Floats = self._back @ (self._matrix @ (self._change @ direction))
@@ -105,7 +143,7 @@ class Congruence:
 
     def tocsr(self) -> Sparse:
         """The product as one matrix."""
-        return csr_matrix(self._near_back @ (self._matrix.tocsr() @ self._near))
+        return self._near.congruence(self._matrix.tocsr())
 
 
 @dataclass
@@ -135,10 +173,12 @@ class Hessian:
 
     def matrix(self) -> Sparse:
         """The sum as one (3n, 3n) matrix, coordinates of a vertex adjacent."""
-        size = 3 * self.vertex_count
-        total = csr_matrix((size, size))
-        for block in self.blocks:
-            total = total + block.tocsr()
+        parts = [block.tocsr() for block in self.blocks]
         if self.scalar is not None:
-            total = total + kron(self.scalar, identity(3), format="csr")
+            parts.append(kron(self.scalar, identity(3), format="csr"))
+        if not parts:
+            return csr_matrix((3 * self.vertex_count, 3 * self.vertex_count))
+        total = parts[0]
+        for part in parts[1:]:
+            total = total + part
         return total

@@ -8,11 +8,15 @@ import numpy as np
 from scipy.sparse import csc_matrix, diags, identity
 from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
+from .fronts import Cholesky, Dissection, NotDefinite
 from .types import Bools, Floats, Sparse
 from .vectors import inner
 
+# Unknowns below which SuperLU is as quick as finding an order for fronts.
+SMALL = 4000
 
-class Factor:
+
+class Lu:
     """A direct factorisation of a sparse symmetric matrix, used for many right-hand sides.
 
     SuperLU with a symmetric minimum-degree order and no pivoting: on symmetric matrices U's diagonal
@@ -44,6 +48,56 @@ class Factor:
         return int((self._lu.U.diagonal() < 0).sum())
 
 
+class Factor:
+    """A factorisation of a Hessian: of a matrix that will come again with other numbers.
+
+    By dense fronts (`fronts.py`), whose order is kept for the next one; small ones and those that are not definite by
+    SuperLU, the latter not before a solution is asked for.
+    """
+
+    def __init__(self, matrix: Sparse) -> None:
+        self._matrix = csc_matrix(matrix)
+        self.size = matrix.shape[0]
+        self._how: Cholesky | Lu | None = None
+        if self.size < SMALL:
+            self._how = Lu(self._matrix)
+            return
+        self._matrix.sort_indices()
+        try:
+            self._how = Cholesky(_dissection(self._matrix), self._matrix.data)
+        except NotDefinite:
+            pass
+
+    def solve(self, right: Floats) -> Floats:
+        """Solution for one (n,) or several (n, k) right-hand sides."""
+        if self._how is None:
+            self._how = Lu(self._matrix)
+        return self._how.solve(right)
+
+    @property
+    def negative_pivots(self) -> int:
+        """How many eigenvalues of the matrix are not positive; 1 stands for any number where the search ended at the
+        first."""
+        if isinstance(self._how, Lu):
+            return self._how.negative_pivots
+        return int(self._how is None)
+
+
+# The orders of the last matrices, whose patterns are likely to come again. Which are kept has no influence on results.
+_KNOWN: list[Dissection] = []
+_KEPT = 2
+
+
+def _dissection(matrix: Sparse) -> Dissection:
+    for known in _KNOWN:
+        if known.fits(matrix):
+            return known
+    made = Dissection(matrix)
+    _KNOWN.insert(0, made)
+    del _KNOWN[_KEPT:]
+    return made
+
+
 class CoordinateFactor:
     """The same (n, n) matrix for x, y and z, with vertices held fixed per coordinate.
 
@@ -52,7 +106,7 @@ class CoordinateFactor:
     """
 
     def __init__(self, matrix: Sparse, free: Bools) -> None:
-        self._groups: list[tuple[list[int], Factor]] = []
+        self._groups: list[tuple[list[int], Lu]] = []
         self._held = [np.flatnonzero(~free[:, axis]) for axis in range(3)]
         for axis in range(3):
             for axes, _ in self._groups:
@@ -60,7 +114,7 @@ class CoordinateFactor:
                     axes.append(axis)
                     break
             else:
-                self._groups.append(([axis], Factor(_released(matrix, free[:, axis]))))
+                self._groups.append(([axis], Lu(_released(matrix, free[:, axis]))))
 
     def solve(self, right: Floats) -> Floats:
         """Solution (n, 3), by columns; zero where a coordinate is held."""
@@ -144,7 +198,7 @@ def lowest_eigenpairs(
     n = matrix.shape[0]
     known = np.zeros((n, 0)) if left_out is None else left_out
     count = min(count, n - known.shape[1])
-    factor = Factor(matrix + shift * identity(n, format="csc"))
+    factor = Lu(matrix + shift * identity(n, format="csc"))
     if factor.negative_pivots:
         return np.zeros(0), np.zeros((n, 0)), factor.negative_pivots
     if count >= n - 1 or n <= DENSE:
@@ -180,7 +234,7 @@ def lowest_modes_through(
     n = reading.shape[0]
     known = np.zeros((n, 0)) if left_out is None else left_out
     back = csc_matrix(reading.T)
-    factor = Factor(matrix + shift * (back @ reading))
+    factor = Lu(matrix + shift * (back @ reading))
     if factor.negative_pivots:
         return np.zeros(0), np.zeros((matrix.shape[0], 0)), factor.negative_pivots
 

@@ -16,7 +16,7 @@ from scipy.sparse import diags
 
 from .energies.willmore import WillmoreEnergy
 from .errors import ShellError, listed
-from .linalg import Factor
+from .linalg import Lu
 from .mesh import Topology, check_positions, topology
 from .pieces import Pieces
 from .types import Floats, Ints, Sparse
@@ -145,7 +145,7 @@ class WillmoreFlow:
         bending = laplacian.T @ diags(bent / mass) @ laplacian
         matrix = (bending + diags(rate * mass)).tocsr()[self._free][:, self._free]
         started = perf_counter()
-        self._factor = Factor(matrix) if len(self._free) else None
+        self._factor = Lu(matrix) if len(self._free) else None
         self.factor_seconds = perf_counter() - started
         self._fill = self._factor.fill / len(self._free) if self._factor else 0.0
 

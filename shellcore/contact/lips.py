@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, identity, kron
 
-from ..assembly import Congruence, Hessian
+from ..assembly import Change, Congruence, Hessian
 from ..cuts import BOUNDARY
 from ..scene import Scene
 from ..shell import Shell
@@ -61,7 +61,7 @@ class Lips:
         self._twin = np.bincount(self._source, minlength=bodies.total)[self._source] > 1
         self._closed = np.concatenate([closed, np.zeros(bodies.total - n, dtype=bool)])
         self._count = n
-        self._block: tuple[Sparse, Sparse] | None = None
+        self._block: tuple[Sparse, Sparse, Change] | None = None
 
     # What contact sees, and back
 
@@ -87,8 +87,8 @@ class Lips:
         """TᵀHT."""
         if self._block is None:
             block = csr_matrix(kron(identity(self._count) - self._shift, identity(3)))
-            self._block = block, csr_matrix(block.T)
-        blocks = [Congruence(block, *self._block, self._block) for block in drawn.blocks]
+            self._block = block, csr_matrix(block.T), Change(block)
+        blocks = [Congruence(block, *self._block) for block in drawn.blocks]
         return Hessian(self._count, drawn.scalar, blocks)
 
     def stiffness(self, drawn: Sparse) -> Sparse:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, identity, kron
 
-from ..assembly import Congruence, Hessian
-from ..linalg import Factor
+from ..assembly import Change, Congruence, Hessian
+from ..linalg import Lu
 from ..types import Bools, Floats, Ints, Sparse
 from ..vectors import by_columns
 from .model import SubdivisionModel
@@ -45,11 +45,11 @@ class SurfaceMap:
         self._carry = [csr_matrix(matrix.T) for matrix in self._read]
         self.visible, self.vertex_count = visible, vertex_count
         self._movable = [_movable(models, vertex_count, axis) for axis in range(3)]
-        self._placing: list[Factor | None] = [None] * 3
+        self._placing: list[Lu | None] = [None] * 3
         near = [_loose(matrix, columns) for matrix, columns in zip(self._read, fixed, strict=True)]
         self._near = [csr_matrix(part) for part in near]
-        whole, cut = adjacent(self._read), adjacent(near)
-        self._block = whole, csr_matrix(whole.T), (cut, csr_matrix(cut.T))
+        whole = adjacent(self._read)
+        self._block = whole, csr_matrix(whole.T), Change(adjacent(near))
 
     def read(self, y: Floats) -> Floats:
         """Points of the surface, (visible, 3), by columns."""
@@ -75,7 +75,7 @@ class SurfaceMap:
             part = self._read[i][:, columns]
             factor = self._placing[i]
             if factor is None:
-                factor = self._placing[i] = Factor(csr_matrix(part @ part.T))
+                factor = self._placing[i] = Lu(csr_matrix(part @ part.T))
             result[columns, i] += part.T @ factor.solve(off)
         return result
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.sparse import coo_matrix, csr_matrix, identity, vstack
 
-from ..assembly import Congruence
+from ..assembly import Change, Congruence
 from ..types import Bools, Floats, Ints, Sparse
 from .surface import LoopSurface
 
@@ -57,7 +57,7 @@ class ToControl:
     def __init__(self, matrices: list[Sparse], fixed: list[Ints]) -> None:
         self.matrices, self.fixed = matrices, fixed
         self._back = [csr_matrix(matrix.T) for matrix in matrices]
-        self._whole: tuple[Sparse, Sparse, tuple[Sparse, Sparse]] | None = None
+        self._whole: tuple[Sparse, Sparse, Change] | None = None
 
     def apply(self, y: Floats) -> Floats:
         """Control positions (n, 3) of unknowns y (n, 3), by columns."""
@@ -89,8 +89,7 @@ class ToControl:
                 loose[fixed] = False
                 kept = loose[part.col] & (np.abs(part.data) > FAINT)
                 near.append(coo_matrix((part.data[kept], (part.row[kept], part.col[kept])), shape=matrix.shape))
-            cut = adjacent(near)
-            self._whole = whole, csr_matrix(whole.T), (cut, csr_matrix(cut.T))
+            self._whole = whole, csr_matrix(whole.T), Change(adjacent(near))
         return Congruence(block, *self._whole)
 
     def mean_congruence(self, stiffness: Sparse) -> Sparse:

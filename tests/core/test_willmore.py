@@ -350,12 +350,12 @@ def test_two_runs_give_the_same_bytes_and_leave_the_input_alone():
 def test_one_factorisation(monkeypatch):
     made = []
 
-    class Counted(shellcore.willmore.Factor):
+    class Counted(shellcore.willmore.Lu):
         def __init__(self, matrix):
             made.append(matrix.shape)
             super().__init__(matrix)
 
-    monkeypatch.setattr(shellcore.willmore, "Factor", Counted)
+    monkeypatch.setattr(shellcore.willmore, "Lu", Counted)
     flow = WillmoreFlow(*noisy_sphere("wavy", 0.2, 0, 3))
     flow.run(40)
     assert len(flow.energies) > 4
