@@ -19,6 +19,7 @@ SCENES: tuple[str, ...] = (
     "poncho",
     "plates",
     "bowls",
+    "sleeves",
     "buckling",
     "fabrics",
     "torsion",

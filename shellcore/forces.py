@@ -63,7 +63,7 @@ class Wind:
         """Drag as c ((w − v)·n) n: coefficients c [N·s/m], (n,), unit normals n and air w, each (n, 3)."""
         along = components(area_normals)
         area = np.sqrt(dot(along, along))
-        normal = along / np.maximum(area, 1e-300)
+        normal = along * (1.0 / np.maximum(area, 1e-300))
         air = self.at(t, x)
         # Air that moves as one is three numbers, and stays three numbers.
         relative = (components(air) if callable(self.velocity) else air[:1].T) - components(v)

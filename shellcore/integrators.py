@@ -257,7 +257,7 @@ class Integrator:
         self, energies: list[Energy], inertia: Floats, centre: Floats, force: Floats
     ) -> tuple[Parabola, list[Energy]]:
         """Inertia, dead forces and what is quadratic among the energies as one; the energies that are left."""
-        parts = [(energy, energy.quadratic()) for energy in energies]
+        parts = [(part, part.quadratic()) for energy in energies for part in energy.parts()]
         quadratic = [(energy, matrix) for energy, matrix in parts if matrix is not None]
         pull = -force
         for energy, _ in quadratic:
@@ -346,15 +346,18 @@ class Integrator:
             a = self.acceleration(state.time, state.x, state.v, h)
             v = h * a
             v += state.v
-            if system.mass_damping.any():
-                v *= (1.0 / (1.0 + h * system.mass_damping / system.mass))[:, None]
+            if system.damped:
+                v *= (1.0 / (1.0 + h * system.damping_rates))[:, None]
             x = h * v
             x += state.x
-        if not system.free.all():
-            held = np.asfortranarray(~system.free)
-            np.copyto(x, system.targets(state.time + h, state.x), where=held)
-            np.copyto(v, (x - state.x) / h, where=held)
-            np.copyto(a, 0.0, where=held)
+        held = system.held
+        if len(held):
+            before, goal, ahead, speed, rate = (
+                by_columns(part).T.reshape(-1) for part in (state.x, system.targets(state.time + h, state.x), x, v, a)
+            )
+            ahead[held] = goal[held]
+            speed[held] = (goal[held] - before[held]) / h
+            rate[held] = 0.0
         if system.contact.exists:
             system.contact.begin_step(state.time, h, state.x, v, x, np.zeros(3))
             stopped = system.contact.follow(x, np.inf)[0]
@@ -371,5 +374,5 @@ class Integrator:
             force -= energy.gradient(x)
         if self.name == "newmark":
             force -= system.mass_damping[:, None] * v
-        force *= (1.0 / system.mass)[:, None]
+        force *= system.per_mass
         return force

@@ -40,10 +40,13 @@ WINDOW = 5
 LONG = 28
 LENIENCE = 4.0
 # Conjugate gradients: how far the residual falls in one Newton iteration, and at most how many products. A solve
-# that reaches the limit has left the constant matrix behind: the Hessian of the moment is factored in its place
-# (up to this many vertices: then a factorisation costs as much as the products it saves), and again when CG slows.
+# that reaches the limit a third time has left the constant matrix behind: the Hessian of the moment is factored in
+# its place (up to this many vertices: then a factorisation costs as much as the products it saves), and again when CG
+# slows. Not before: a factorisation costs as much as 30 products at 600 vertices, 110 at 6.5k. Once or twice is a
+# contact that closes; with a factor at the first time a drape of 6.5k vertices took 2.2 instead of 0.8 s.
 FORCING = 0.2
 PRODUCTS = 60
+ENOUGH = 3
 SLOW = 20
 FACTORED = 12_000
 # Whole steps of the mixed method before it gives up: stiff strips take 3, crumpling sheets up to 15.
@@ -221,13 +224,14 @@ def newton(potential: Potential, x: Floats, tolerance: float, most: int) -> Step
         return Solution(x, False, np.inf, counts, "the energy at the start of the step is not finite")
     change = np.inf
     precondition: Callable[[Floats], Floats] = potential.precondition
-    limit = PRODUCTS
+    limit, reached = PRODUCTS, 0
     while counts.iterations < most:
         potential.renew(x, counts.iterations)
         hessian = potential.hessian(x)
         direction, spent = yield from _solved(potential, hessian, gradient, precondition, change)
         counts.products += spent
-        if spent >= limit and len(x) <= FACTORED:
+        reached += spent >= limit
+        if spent >= limit and reached >= ENOUGH and len(x) <= FACTORED:
             yield "factor", change
             exact = potential.factored(hessian)
             assert exact is not None

@@ -6,9 +6,10 @@ Cubic energies of curved shells are unbounded below (Cubic Shells, section 8); a
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from .types import Floats, Ints
-from .vectors import components, dot, picked
+from .vectors import Product, components
 
 # Edges may grow by this share.
 LARGEST_STRETCH = 0.2
@@ -18,12 +19,14 @@ class StretchGuard:
     """Watches the edges of one shell; `edges` (e, 2) and rest positions (n, 3) of the shell, `offset` in the stack."""
 
     def __init__(self, edges: Ints, rest_positions: Floats, offset: int) -> None:
-        self._ends = [np.ascontiguousarray(edges[:, j]) + offset for j in range(2)]
+        self._edges = edges + offset
+        self._to_edges: Product | None = None
         self._part = slice(offset, offset + len(rest_positions))
         rest = rest_positions[edges[:, 1]] - rest_positions[edges[:, 0]]
         self._rest_2 = np.einsum("ij,ij->i", rest, rest)
         self._shortest = float(np.sqrt(self._rest_2.min()))
         self._bound: float | None = None
+        self._last: tuple[Floats | None, float] = (None, 0.0)
 
     @property
     def mean_length_2(self) -> float:
@@ -33,6 +36,7 @@ class StretchGuard:
     def begin_step(self) -> None:
         """Forget what is known of the last positions."""
         self._bound = None
+        self._last = (None, 0.0)
 
     def allows(self, x: Floats, trial: Floats) -> bool:
         """Whether the edges at `trial` stay within the limit, or at least stretch no further than at x.
@@ -47,14 +51,25 @@ class StretchGuard:
         self._bound += 2.0 * moved / self._shortest
         if self._bound <= limit:
             return True
+        before = self._worst(x)
         worst = self._worst(trial)
-        if worst <= limit or worst <= self._worst(x):
-            self._bound = max(worst, self._worst(x))
+        if worst <= limit or worst <= before:
+            self._bound = max(worst, before)
             return True
         return False
 
     def _worst(self, x: Floats) -> float:
         """Largest length over rest length."""
-        xt = components(x)
-        edge = picked(xt, self._ends[1]) - picked(xt, self._ends[0])
-        return float(np.sqrt((dot(edge, edge) / self._rest_2).max()))
+        # A trial that was measured and taken is the next x.
+        if self._last[0] is x:
+            return self._last[1]
+        if self._to_edges is None:
+            count = len(self._edges)
+            signs, starts = np.tile([-1.0, 1.0], count), np.arange(0, 2 * count + 1, 2)
+            matrix = csr_matrix((signs, self._edges.ravel(), starts), shape=(count, len(x)))
+            self._to_edges = Product(matrix, often=True)
+            self._along = np.empty((3, count))
+        along = self._to_edges(components(x), self._along)
+        worst = float(np.sqrt((np.einsum("ij,ij->j", along, along) / self._rest_2).max()))
+        self._last = (x, worst)
+        return worst

@@ -77,6 +77,11 @@ class System:
         self.mass_damping = np.zeros(n)
         for i, shell in enumerate(shells):
             self.mass_damping[self.unknowns(i)] = shell.damping.mass * self.mass[self.unknowns(i)]
+        self.per_mass = (1.0 / self.mass)[:, None]
+        """1/m [1/kg], (n, 1)."""
+        self.damping_rates = self.mass_damping / self.mass
+        """Of damping by mass [1/s], (n,)."""
+        self.damped = bool(self.mass_damping.any())
         self.faces = np.concatenate([shell.faces + at for shell, at in zip(shells, self.offsets, strict=False)])
         self.area_normals = AreaNormals(self.faces, self.visible)
         self.stretch_scales: list[float] = (
@@ -104,6 +109,8 @@ class System:
         ]
         self._guards = [part.guard for part in parts]
         self.free = self._free()
+        self.held = np.flatnonzero(~self.free.T.ravel())
+        """Components that do not move freely, as places in (3, n)."""
         bounds: list[slice | Ints] = [slice(int(a), int(b)) for a, b in pairwise(self.offsets)]
         for i in self.models:
             bounds[i] = self.unknowns(i)
@@ -133,8 +140,7 @@ class System:
             mass = np.concatenate([shell.mass for shell in shells])
             solids = [collider for collider in scene.colliders if not isinstance(collider, Collider)]
             self.penalties = [Penalty(solid, mass, np.concatenate(half)) for solid in solids]
-        damped = self.mass_damping.any() or scene.wind is not None
-        self.isolated = not (damped or self._soft or scene.colliders)
+        self.isolated = not (self.damped or scene.wind is not None or self._soft or scene.colliders)
         """Whether nothing but dead forces acts from outside."""
         self._ties = self._attachments(-np.inf)
         kept: list[PlasticState | None] = [None] * len(shells)
@@ -365,15 +371,16 @@ class System:
             return force, drag
         points, speeds = self.on_surface(x), self.on_surface(v)
         normals = self.area_normals(points)
-        pushed = np.zeros_like(points)
+        pushes: list[Floats] = []
         if wind is not None:
             c, unit, air = wind.resistance(t, points, speeds, normals)
             drag.append(self.carried(NormalDrag(c, unit, points, air, h)))
             if wind.lift:
-                pushed += wind.lift_force(t, points, speeds, normals)
+                pushes.append(wind.lift_force(t, points, speeds, normals))
         if self.scene.forces:
-            pushed += self.pushed(t, points, speeds, normals)
-        force += pushed if self.surface is None else self.surface.carry(pushed)
+            pushes.append(self.pushed(t, points, speeds, normals))
+        for pushed in pushes:
+            force += pushed if self.surface is None else self.surface.carry(pushed)
         return force, drag
 
     def pushed(self, t: float, points: Floats, speeds: Floats, normals: Floats) -> Floats:

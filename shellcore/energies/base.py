@@ -39,6 +39,10 @@ class Energy(ABC):
         translation of any shell; None if it is not."""
         return None
 
+    def parts(self) -> list[Energy]:
+        """Energies that add up to this one but for a constant, so that what is quadratic can be had apart."""
+        return [self]
+
     def stiffness(self) -> Sparse | None:
         """Constant positive semidefinite (n, n) matrix [N/m] that stands in for the Hessian in every
         coordinate: the papers' constant Jacobian, and the matrix the solvers factor once."""

@@ -18,11 +18,10 @@ from copy import copy
 
 import numpy as np
 
-from ..assembly import BlockPattern, Hessian, element_matrix, with_rows
+from ..assembly import Hessian, element_matrix, with_rows
 from ..mesh import Topology
 from ..types import Floats, Ints, Sparse
-from ..vectors import inner, skew
-from .base import Energy, QuadraticForm
+from .base import Energy, QuadraticEnergy
 from .quadratic import hinge_rows
 from .triples import TripleProducts
 
@@ -149,21 +148,23 @@ class Cubic(Energy):
     def _assemble(self, matrix: Sparse | None = None) -> None:
         forms = self.forms
         self.matrix = element_matrix(self.hinges, forms.matrices, self.vertex_count) if matrix is None else matrix
-        self._form = QuadraticForm(self.matrix, self._anchor)
+        self._quadratic = QuadraticEnergy(self.matrix, self._anchor)
         self.constant = float(forms.constant.sum())
-        curved = np.flatnonzero(np.abs(np.sin(forms.rest_angles)) > FLAT)
-        self._triple = forms.triple[curved]
-        self._curved = self.hinges[curved]
-        self._left = self._mesh.hinge_faces[curved, 0]
+        self._curved = np.flatnonzero(np.abs(np.sin(forms.rest_angles)) > FLAT)
         self._triples: TripleProducts | None = None
-        self._pattern: BlockPattern | None = None
 
-    def _triples_by(self, local: Floats) -> Floats:
-        """Gradient of ∑ k[e₀, e₁, e₂], (n, 3), at positions about the anchor."""
+    @property
+    def triples(self) -> TripleProducts:
+        """The cubic part, made when first asked for: a companion of another model may never need it."""
         if self._triples is None:
-            faces = self._mesh.faces + self._anchor
-            self._triples = TripleProducts(self._curved, self._left, self._triple, faces, self.vertex_count)
-        return self._triples.gradient(local)
+            at = self._curved
+            left, faces = self._mesh.hinge_faces[at, 0], self._mesh.faces + self._anchor
+            factors = self.forms.triple[at]
+            self._triples = TripleProducts(self.hinges[at], left, factors, faces, self.vertex_count, self._anchor)
+        return self._triples
+
+    def parts(self) -> list[Energy]:
+        return [self] if self.flat else [self._quadratic, self.triples]
 
     @property
     def flat(self) -> bool:
@@ -174,43 +175,27 @@ class Cubic(Energy):
         return self.matrix if self.flat else None
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
-        value, gradient = self._form.value_and_gradient(x)
+        value, gradient = self._quadratic.value_and_gradient(x)
         value += self.constant
         if not self.flat:
-            local = x - x[self._anchor]
-            by_x = self._triples_by(local)
-            # The sum is homogeneous of degree three and blind to translation: E = x·∇E/3 about any point.
-            value += inner(local, by_x) / 3.0
+            cubic, by_x = self.triples.value_and_gradient(x)
+            value += cubic
             gradient += by_x
         return value, gradient
 
     def gradient(self, x: Floats) -> Floats:
-        gradient = self._form.gradient(x)
+        gradient = self._quadratic.gradient(x)
         if not self.flat:
-            gradient += self._triples_by(x - x[self._anchor])
+            gradient += self.triples.gradient(x)
         return gradient
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Exact: constant and linear part (CS, Appendix A); psd: the constant part alone (CC)."""
         constant = Hessian(len(x), scalar=self.matrix)
-        if psd or self.flat:
-            return constant
-        start = x[self._curved[:, 0]]
-        e0, e1, e2 = (x[self._curved[:, j]] - start for j in (1, 2, 3))
-        blocks = np.zeros((len(self._curved), 4, 4, 3, 3))
-        # ∂(e1×e2)/∂x2 = −e2*, ∂(e1×e2)/∂x3 = e1*, and so on round; row and column 0 close the sum.
-        for row, column, vector in ((1, 2, -e2), (1, 3, e1), (2, 3, -e0)):
-            blocks[:, row, column] = skew(vector)
-            blocks[:, column, row] = -blocks[:, row, column]
-        blocks[:, 0, 1:] = -blocks[:, 1:, 1:].sum(axis=1)
-        blocks[:, 1:, 0] = -blocks[:, 1:, 1:].sum(axis=2)
-        blocks *= self._triple[:, None, None, None, None]
-        if self._pattern is None:
-            self._pattern = BlockPattern.of_elements(self._curved, self.vertex_count)
-        return constant + Hessian(len(x), blocks=[self._pattern.assemble(blocks)])
+        return constant if psd or self.flat else constant + self.triples.hessian(x, psd=False)
 
     def round_off(self, x: Floats) -> float:
-        return self._form.round_off(x)
+        return self._quadratic.round_off(x)
 
     def stiffness(self) -> Sparse:
         return self.matrix
