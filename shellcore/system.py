@@ -77,7 +77,8 @@ class System:
         self.mass_damping = np.zeros(n)
         for i, shell in enumerate(shells):
             self.mass_damping[self.unknowns(i)] = shell.damping.mass * self.mass[self.unknowns(i)]
-        self.per_mass = (1.0 / self.mass)[:, None]
+        # Tied ghosts have no mass of their own, and do not move by themselves.
+        self.per_mass = np.divide(1.0, self.mass, out=np.zeros(n), where=self.mass > 0)[:, None]
         """1/m [1/kg], (n, 1)."""
         self.damping_rates = self.mass_damping / self.mass
         """Of damping by mass [1/s], (n,)."""

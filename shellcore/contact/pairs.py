@@ -37,7 +37,7 @@ class Pairs:
         self._limits()
 
     def __len__(self) -> int:
-        return self.corners.shape[1]
+        return int(self.corners.shape[1])
 
     def of(self, field: Floats) -> list[Floats]:
         """A vector field on the stack, (total, 3), at the four vertices of each pair, (3, p) each."""
