@@ -80,7 +80,7 @@ class System:
         # Tied ghosts have no mass of their own, and do not move by themselves.
         self.per_mass = np.divide(1.0, self.mass, out=np.zeros(n), where=self.mass > 0)[:, None]
         """1/m [1/kg], (n, 1)."""
-        self.damping_rates = self.mass_damping / self.mass
+        self.damping_rates = self.mass_damping * self.per_mass[:, 0]
         """Of damping by mass [1/s], (n,)."""
         self.damped = bool(self.mass_damping.any())
         self.faces = np.concatenate([shell.faces + at for shell, at in zip(shells, self.offsets, strict=False)])
