@@ -8,12 +8,12 @@ vertices took 5,300 iterations instead of 730.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, diags
+from scipy.sparse import csr_matrix
 
+from .contact.springs import Springs
 from .cut_factor import CutFactor, about_cuts
 from .errors import ShellError
 from .linalg import CoordinateFactor
@@ -25,67 +25,6 @@ FEW_CUTS = 50
 # factor. So what was added fades by this factor with every factorisation and a new one is made when this share of
 # the contacts' stiffness is missing: one factorisation a frame of a drape instead of five, and fewer iterations.
 FADING, MISSING = 0.9, 0.3
-FAINT = 1e-3
-
-
-@dataclass
-class Springs:
-    """Springs of contacts: of each vertex to what does not move, `ground` [N/m], (n,), and `between` vertices, (n, n)
-    symmetric with a zero diagonal."""
-
-    ground: Floats
-    between: Sparse
-
-    @staticmethod
-    def of(stiffness: Sparse) -> Springs:
-        """Those whose matrix is `stiffness`, as far as springs can have it."""
-        between = (diags(stiffness.diagonal()) - stiffness).tocsr()
-        between.data[between.data < 0.0] = 0.0
-        between.eliminate_zeros()
-        return Springs(np.maximum(np.asarray(stiffness.sum(axis=1)).ravel(), 0.0), between)
-
-    @property
-    def strength(self) -> float:
-        """Sum of all constants [N/m]."""
-        return float(self.ground.sum()) + float(self.between.sum())
-
-    def least(self, other: Springs) -> Springs:
-        """The softer of each spring."""
-        return Springs(np.minimum(self.ground, other.ground), self.between.minimum(other.between))
-
-    def most(self, other: Springs) -> Springs:
-        """The harder of each spring; faint ones are left out."""
-        ground, between = np.maximum(self.ground, other.ground), self.between.maximum(other.between).tocsr()
-        faint = FAINT * max(float(ground.max()), float(between.max()) if between.nnz else 0.0)
-        ground[ground < faint] = 0.0
-        between.data[between.data < faint] = 0.0
-        between.eliminate_zeros()
-        return Springs(ground, between)
-
-    def times(self, factor: float) -> Springs:
-        """All of them so many times as stiff."""
-        return Springs(factor * self.ground, factor * self.between)
-
-    def matrix(self) -> Sparse:
-        """Their second derivative, (n, n) [N/m]."""
-        return diags(self.ground + np.asarray(self.between.sum(axis=1)).ravel()) - self.between
-
-    def kept(self) -> dict[str, Any]:
-        """Plain arrays for a saved state."""
-        parts = {f"touching_{name}": getattr(self.between, name) for name in ("data", "indices", "indptr")}
-        return parts | {"touching_ground": self.ground}
-
-    @staticmethod
-    def restored(saved: dict[str, Any], count: int) -> Springs | None:
-        """From what `kept` gave, for so many unknowns; None if there is nothing."""
-        if "touching_ground" not in saved:
-            return None
-        ground = np.array(saved["touching_ground"], dtype=np.float64)
-        data, indices, indptr = (np.array(saved[f"touching_{name}"]) for name in ("data", "indices", "indptr"))
-        fits = ground.shape == (count,) and len(indptr) == count + 1 and len(indices) == len(data) == indptr[-1]
-        if not fits or not ((indices >= 0) & (indices < count)).all() or not (ground >= 0).all():
-            raise ShellError("resume: touching_… must be springs between the unknowns; is it a state of this scene?")
-        return Springs(ground, csr_matrix((data, indices, indptr), shape=(count, count)))
 
 
 class Preconditioner:
