@@ -42,7 +42,7 @@ def build(size: Size) -> None:
 
 
 def picture(size: Size) -> Picture:
-    return Picture((16, 30, 44, LAST), view=(0.1, -1.0, 0.1), panel=(760, 250), floor=0.0)
+    return Picture((16, 30, 44, LAST), view=(0.1, -1.0, 0.1), panel=(860, 240), floor=0.0, columns=1, margin=1.03)
 
 
 def curvature(x: np.ndarray, columns: int) -> tuple[float, float]:
