@@ -94,13 +94,19 @@ class StepPotential:
         self._preconditioner = preconditioner
         self._held = np.flatnonzero(~self.free.T.ravel())
 
+    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+        return self._summed(x, [energy.value_and_gradient for energy in self._energies])
+
+    def value_and_gentle_gradient(self, x: Floats) -> tuple[float, Floats]:
+        return self._summed(x, [energy.value_and_gentle_gradient for energy in self._energies])
+
     # A trial step too far may overflow: the solvers see that the value is not finite and step back.
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+    def _summed(self, x: Floats, parts: list[Callable[[Floats], tuple[float, Floats]]]) -> tuple[float, Floats]:
         value, gradient = self._parabola.value_and_gradient(x)
-        for energy in self._energies:
-            part, by_x = energy.value_and_gradient(x)
-            value += part
+        for part in parts:
+            energy, by_x = part(x)
+            value += energy
             gradient += by_x
         gradient.T.reshape(-1)[self._held] = 0.0
         return value, gradient
@@ -162,9 +168,9 @@ class StepPotential:
 
         return solve
 
-    def first_step(self, x: Floats, direction: Floats, slope: float) -> float:
+    def shorter(self, x: Floats, direction: Floats, slope: float) -> float:
         contact = self._system.contact
-        return contact.first_step(x, direction, slope) if contact.exists else 1.0
+        return contact.shorter(x, direction, slope) if contact.exists else 0.5
 
     def admissible(self, x: Floats, trial: Floats) -> bool:
         return self._system.admissible(x, trial)

@@ -35,8 +35,8 @@ INERTIAL, WEIGHTS, STRETCH, STRETCH_BETWEEN = 25.0, 20.0, 0.05, 0.5
 # Broad phase margin as a share of the mean edge: with sheets or meshes to meet, and with planes and spheres only; and
 # how much nearer than free flight brings them the solver may take things (only a guess: more rounds if not).
 MARGIN, MARGIN_ALONE, AHEAD = 0.04, 1.0, 0.25
-# Steps that `first_step` compares.
-FRACTIONS = tuple(0.5**k for k in range(8))
+# Steps that `shorter` compares.
+FRACTIONS = tuple(0.5**k for k in range(1, 8))
 # Rise of all normal forces over a step from which friction is taken from its end.
 IMPACT = 2.0
 # Factor on the springs of what was pressed through, a round.
@@ -356,11 +356,11 @@ class Contact(Energy):
         total = self._rows.hessian(x)
         return total if self._friction is None else total + self._friction.hessian(x)
 
-    def first_step(self, x: Floats, direction: Floats, slope: float) -> float:
-        """Largest of 1, ½, ¼, … that lowers contact energy plus what else a step of `direction` should bring.
+    def shorter(self, x: Floats, direction: Floats, slope: float) -> float:
+        """Largest of ½, ¼, … that lowers contact energy plus what else a step of `direction` should bring.
 
         The rest of the potential is taken for a quadratic with its least at the full step. Contact energy along a
-        line costs a hundredth of a gradient; without this look ahead every other gradient of a drape was thrown away.
+        line costs a fraction of a gradient.
         """
         assert self._rows is not None
         line = self._rows.line(x, direction)
@@ -370,7 +370,7 @@ class Contact(Energy):
             model = rest * share * (1.0 - 0.5 * share) if rest < 0 else rest * share
             if line.rise(share) + model <= 0.1 * share * slope:
                 return float(share)
-        return 1.0
+        return 0.5
 
     def presses(self, x: Floats) -> bool:
         """Whether any contact has stiffness at x."""
