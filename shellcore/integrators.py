@@ -31,6 +31,8 @@ from .vectors import by_columns, inner
 
 # Iterations between looks at the stiffness of contacts.
 RENEW = 20
+# Iteration at which contact may take friction from the solver's forces.
+GLANCE = 20
 
 # Share of the energy implicit Euler takes that a residual may give back, and what is too little to matter.
 GAIN, NEGLIGIBLE = 0.25, 1e-7
@@ -145,10 +147,14 @@ class StepPotential:
     def round_off(self, x: Floats) -> float:
         return self._parabola.round_off(x) + sum(energy.round_off(x) for energy in self._energies)
 
-    def renew(self, x: Floats, iteration: int) -> None:
+    def renew(self, x: Floats, iteration: int) -> bool:
         contact = self._system.contact
-        if contact.exists and iteration % RENEW == 0:
+        if not contact.exists:
+            return False
+        if iteration % RENEW == 0:
             self._preconditioner.touch(contact.stiffness_at(x))
+        # After a few iterations the forces of an impact are known well enough for friction.
+        return iteration == GLANCE and bool(contact.impact(x))
 
     def precondition(self, residual: Floats) -> Floats:
         return self._preconditioner.solve(residual)

@@ -85,8 +85,9 @@ class Potential(Protocol):
     def factored(self, hessian: Hessian, definite: bool = False) -> Callable[[Floats], Floats] | None:
         """hessian⁻¹ residual by a factorisation of its own; None if it must be `definite` and is not."""
 
-    def renew(self, x: Floats, iteration: int) -> None:
-        """Before an iteration at x: take what has changed since the constant matrix was factored into account."""
+    def renew(self, x: Floats, iteration: int) -> bool:
+        """Before an iteration at x: take what has changed since the constant matrix was factored into account; whether
+        that changed the potential itself."""
 
     def shorter(self, x: Floats, direction: Floats, slope: float) -> float:
         """Share of a step to try where the whole went too far, at most ½: less where contacts threw it back."""
@@ -148,9 +149,11 @@ def quasi_newton(
     below = 0
     values = [value]
     while counts.iterations < most:
-        if counts.iterations:
-            potential.renew(x, counts.iterations)
-        if gain is not None and len(values) > 2 * WINDOW:
+        if counts.iterations and potential.renew(x, counts.iterations):
+            value, gradient = potential.value_and_gradient(x)
+            counts.gradients += 1
+            values = [value]
+        if gain is not None and len(values) > (2 * WINDOW if far else WINDOW):
             gained = max(values[-WINDOW - 1] - value, 0.0)
             if np.sqrt(2.0 * gained / potential.inertia) <= gain * max(1.0, counts.iterations / tiring) ** 2:
                 return Solution(x, True, change, counts)
@@ -252,7 +255,9 @@ def newton(potential: Potential, x: Floats, tolerance: float, most: int) -> Step
     precondition: Callable[[Floats], Floats] = potential.precondition
     limit, reached = PRODUCTS, 0
     while counts.iterations < most:
-        potential.renew(x, counts.iterations)
+        if potential.renew(x, counts.iterations):
+            value, gradient = potential.value_and_gradient(x)
+            counts.gradients += 1
         hessian = potential.hessian(x)
         direction, spent = yield from _solved(potential, hessian, gradient, precondition, change)
         counts.products += spent

@@ -57,6 +57,10 @@ class CarriedContact(Carried):
         read = self._points.read
         return self._contact.shorter(read(x), read(direction), slope)
 
+    def impact(self, x: Floats) -> bool:
+        """As `Contact`."""
+        return self._contact.impact(self._points.read(x))
+
     def presses(self, x: Floats) -> bool:
         """As `Contact`."""
         return self._contact.presses(self._points.read(x))

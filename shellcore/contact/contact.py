@@ -203,7 +203,7 @@ class Contact(Energy):
         goal = _stacked(x, self._goal)
         settled = self._rows.drift(goal, x) <= 2.0 * tolerance
         self._harden(x)
-        settled &= not self._impact(x)
+        settled &= not self.impact(x)
         self._shadow = self._shadow + self._safe_way(goal - self._shadow)
         off = goal - self._shadow
         late = float(np.abs(off[self._count :]).max(initial=0.0))
@@ -300,7 +300,7 @@ class Contact(Energy):
         self._friction = friction if len(friction) else None
         self._normal_force = friction.normal_force
 
-    def _impact(self, x: Floats) -> bool:
+    def impact(self, x: Floats) -> bool:
         """Where sheets have just met, the forces at the start of the step say nothing of friction: once a step it is
         taken from the solver's forces instead."""
         assert self._rows is not None
