@@ -95,9 +95,13 @@ class StepPotential:
         self._hessian_parts = hessian_parts
         self._preconditioner = preconditioner
         self._held = np.flatnonzero(~self.free.T.ravel())
+        self._seen: tuple[Floats, tuple[float, Floats]] | None = None
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
-        return self._summed(x, [energy.value_and_gradient for energy in self._energies])
+        # Who solved a step and who judges the solution ask for the same.
+        if self._seen is None or self._seen[0] is not x:
+            self._seen = x, self._summed(x, [energy.value_and_gradient for energy in self._energies])
+        return self._seen[1]
 
     def value_and_gentle_gradient(self, x: Floats) -> tuple[float, Floats]:
         return self._summed(x, [energy.value_and_gentle_gradient for energy in self._energies])
@@ -153,8 +157,11 @@ class StepPotential:
             return False
         if iteration % RENEW == 0:
             self._preconditioner.touch(contact.stiffness_at(x))
-        # After a few iterations the forces of an impact are known well enough for friction.
-        return iteration == GLANCE and bool(contact.impact(x))
+        # After some iterations the forces of an impact are known well enough for friction.
+        if iteration != GLANCE or not contact.impact(x):
+            return False
+        self._seen = None
+        return True
 
     def precondition(self, residual: Floats) -> Floats:
         return self._preconditioner.solve(residual)

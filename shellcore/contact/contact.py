@@ -17,7 +17,7 @@ from ..energies.base import Energy
 from ..errors import ShellError
 from ..scene import Scene
 from ..types import Bools, Floats, Ints, Sparse
-from ..vectors import by_columns
+from ..vectors import by_columns, inner
 from .bodies import Bodies
 from .bound import alike, pushed, shortened, unsafe
 from .candidates import NONE, BroadPhase, Candidates
@@ -212,7 +212,7 @@ class Contact(Energy):
         if arrived:
             self._shadow[self._count :] = self._goal
         behind = off[: self._count]
-        arrived &= float(np.sqrt(np.vdot(behind, behind) / len(behind))) <= tolerance
+        arrived &= float(np.sqrt(inner(behind, behind) / len(behind))) <= tolerance
         self.report["contact_rounds"] += 1
         if not (arrived and settled):
             self._look(goal - self._shadow)

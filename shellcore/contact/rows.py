@@ -73,10 +73,9 @@ class Rows:
         return self._seen[1]
 
     def _gaps_of(self, vectors: Floats) -> Floats:
-        gaps = dot(vectors, self.normals)
-        if len(self._round) == len(gaps):
-            gaps = np.sqrt(dot(vectors, vectors))
-        elif len(self._round):
+        all_round = len(self._round) == vectors.shape[1]
+        gaps: Floats = np.sqrt(dot(vectors, vectors)) if all_round else dot(vectors, self.normals)
+        if len(self._round) and not all_round:
             part = vectors[:, self._round]
             gaps[self._round] = np.sqrt(dot(part, part))
         gaps -= self.offset
@@ -164,7 +163,7 @@ class Spread:
         self._weights = np.where(own, weights, 0.0)
         starts = np.arange(0, 4 * corners.shape[1] + 1, 4)
         entries = np.ascontiguousarray(self._weights.T).ravel(), np.ascontiguousarray(self._corners.T).ravel(), starts
-        matrix = csr_matrix(entries, shape=(corners.shape[1], count))
+        matrix = csr_matrix(entries, shape=(corners.shape[1], count), copy=True)
         # Of pairs with spheres and colliders most weights are none.
         matrix.eliminate_zeros()
         self._to_rows, self._to_vertices = Product(matrix), Product(csr_matrix(matrix.T))

@@ -27,7 +27,7 @@ class Energy(ABC):
         return self.value_and_gradient(x)[1]
 
     def value_and_gentle_gradient(self, x: Floats) -> tuple[float, Floats]:
-        """Energy [J], and a gradient [N], (n, 3), that is true where strains are small and grows no faster than they."""
+        """Energy [J], and a gradient [N], (n, 3), true where strains are small, that grows no faster than they do."""
         return self.value_and_gradient(x)
 
     @abstractmethod
