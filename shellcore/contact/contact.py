@@ -42,7 +42,7 @@ IMPACT = 2.0
 # Factor on the springs of what was pressed through, a round.
 HARDER = 8.0
 # How often a way is tried before it is cut short for all vertices alike; rounds of pushing.
-WAYS, PUSHES, GLIMPSES = 8, 30, 8
+WAYS, PUSHES, GLIMPSES = 8, 30, 5
 # How often what would cross is turned aside before it is cut short.
 SLIDES = 2
 # Pairs that are looked at first for the nearest.
@@ -89,6 +89,7 @@ class Contact(Energy):
         self._rows: Rows | None = None
         self._nearby: Pairs | None = None
         self._went = np.zeros_like(self._shadow)
+        self._bound: Floats | None = None
         self._struck = Struck()
         self._tied = np.arange(bodies.count, bodies.total)
         # What is sewn together starts at distance zero: its vertices do not collide with each other.
@@ -205,6 +206,7 @@ class Contact(Energy):
         self._harden(x)
         settled &= not self.impact(x)
         self._shadow = self._shadow + self._safe_way(goal - self._shadow)
+        settled &= not self._overlooked(2.0 * tolerance)
         off = goal - self._shadow
         late = float(np.abs(off[self._count :]).max(initial=0.0))
         arrived = late <= 1e-9 * self._edge
@@ -270,7 +272,7 @@ class Contact(Energy):
             # One factor for all: what was looked at first then holds the whole way.
             way = alike(whole, stack, move) * move
         self.blocked = self._tightest(pairs, pairs.room())
-        self._nearby, self._went = pairs, way
+        self._nearby, self._went, self._bound = pairs, way, None
         return way
 
     def _look(self, move: Floats) -> Pairs:
@@ -282,7 +284,7 @@ class Contact(Energy):
         as_struck, struck = self._struck.into(pairs)
         which[struck] = True
         self._rows = Rows(as_struck, which, self._strength, self._goal, struck)
-        self._nearby, self._went = pairs, np.zeros_like(self._shadow)
+        self._nearby, self._went, self._bound = pairs, np.zeros_like(self._shadow), None
         return pairs
 
     def _strength(self, corners: Ints, full: Floats) -> Floats:
@@ -313,13 +315,34 @@ class Contact(Energy):
             self._lag(pushes)
         return self._lagged
 
+    def _overlooked(self, depth: float) -> bool:
+        """Whether pairs that the solver knew nothing of end more than `depth` [m] inside the reach of their force.
+
+        A step begins with the candidates of the last one.
+        """
+        assert self._rows is not None and self._nearby is not None
+        reach = self._nearby.reach - depth
+        near = np.flatnonzero(self._least() < reach)
+        if len(near) == 0:
+            return False
+        part = self._nearby.picked(near)
+        inside = near[part.nearest(self._shadow)[2] - part.radius < reach[near]]
+        return not self._rows.have(self._nearby, inside)
+
+    def _least(self) -> Floats:
+        """A bound from below on distances of the pairs looked at last where the shadow is [m], (p,)."""
+        assert self._nearby is not None
+        if self._bound is None:
+            low, high = self._nearby.along(self._went)
+            # Sides that were separated along n by more than they approached along it are no nearer than the difference.
+            self._bound = self._nearby.distance - self._nearby.radius - np.maximum(high - low, 0.0)
+        return self._bound
+
     def _nearest(self) -> float:
         """Smallest distance of what may touch where the shadow is [m]."""
         if self._nearby is None:
             return np.inf
-        low, high = self._nearby.along(self._went)
-        # Sides that were separated along n by more than they approached along it are no nearer than the difference.
-        least = self._nearby.distance - self._nearby.radius - np.maximum(high - low, 0.0)
+        least = self._least()
         order = np.argsort(least)[:FIRST]
         best = self._distance(np.sort(order))
         rest = np.flatnonzero(least < best)

@@ -63,6 +63,11 @@ class Rows:
     def __len__(self) -> int:
         return len(self.at)
 
+    def have(self, pairs: Pairs, at: Ints) -> bool:
+        """Whether there is a row for each of the pairs `at` (k,) that says what no other does."""
+        names = _names(self.pairs, self.at)
+        return bool(np.isin(_names(pairs, _telling(pairs, at, None)), names).all())
+
     def gaps(self, x: Floats) -> tuple[Floats, Floats]:
         """Gap of each row [m], (r,), and the vector between its points, (3, r), for shells at x (count, 3)."""
         # A line search asks thrice for where it stands.
