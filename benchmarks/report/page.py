@@ -40,7 +40,7 @@ hinge plates.""",
     "Convergence of a heavy cantilever": ("""Γ = 10, error of the drop by rows of elements.""", ""),
     "Motion": ("""Euler's fall is compared with −½gt(t + h), its own exact answer.""", ""),
     "Momentum and energy": (
-        """A free shell of 25 vertices that tumbles and shakes for 0.25 s; everything over its value in the first frame.""",
+        """A free shell of 25 vertices tumbles and shakes for 0.25 s; everything over its value in the first frame.""",
         """Momentum is held to round-off. Angular momentum is lost at the order of the scheme. Implicit Euler's energy
 never rises; Newmark's wanders by its error of second order. The picture shows a sheet that swings from one side.
 
@@ -104,7 +104,7 @@ def small(value: float) -> str:
 
 
 def by_cells(found: dict[str, float], exact_value: float) -> tuple[list[str], str]:
-    """Numbers of cells in order, and the order of convergence of the last refinement; a dash where errors do not fall."""
+    """Numbers of cells in order, and the order of the last refinement; a dash where errors do not fall."""
     cells = sorted(found, key=int)
     errors = [abs(found[n] - exact_value) for n in cells]
     rate = np.log(errors[-2] / errors[-1]) / np.log(int(cells[-1]) / int(cells[-2]))
