@@ -74,35 +74,37 @@ def on_needle(cells: int = 20, frames: int = 12) -> Built:
     return exact_scene([sheet(cells, 1.0, (0.013, 0.007, 0.0))], colliders=[sc.Collider(points, faces)]), frames, {}
 
 
-def folded(cells: int = 16, frames: int = 40) -> Built:
-    """Two pinned edges are carried over by half circles, one after the other: four layers."""
-    shell = sheet(cells, 0.4, (0.0, 0.0, 0.0), material=cloth(bend=1e-5))
+def folded(cells: int = 16, frames: int = 56, size: float = 0.4, bend: float = 1e-5) -> Built:
+    """A sheet folded over x = 0 and then, both layers together, over y = 0 by pins: four layers.
+
+    Pinned are both edges and, as hands would, the first fold. They turn rigidly about the fold that they make, so that
+    what moves never has to pass what stays. `cells` must be even.
+    """
+    shell = sheet(cells, size, (0.0, 0.0, 0.0), material=cloth(bend=bend))
     x = shell.rest_positions
-    half = frames / 24 / 2
-    gap = 0.004
+    gap, total = 0.01 * size, frames / 24
 
-    def carried(points: np.ndarray, axis: int, s: float, lift: float) -> np.ndarray:
-        angle = np.pi * np.clip(s, 0.0, 1.0)
-        moved = points.copy()
-        moved[:, axis] = points[:, axis] * np.cos(angle)
-        moved[:, 2] = np.abs(points[:, axis]) * np.sin(angle) + lift * np.clip(s, 0.0, 1.0)
+    def about(points: np.ndarray, axis: int, height: float, s: float) -> np.ndarray:
+        angle, moved = np.pi * np.clip(s, 0.0, 1.0), points.copy()
+        out, up = points[:, axis], points[:, 2] - height
+        moved[:, axis] = out * np.cos(angle) - up * np.sin(angle)
+        moved[:, 2] = height + up * np.cos(angle) + out * np.sin(angle)
         return moved
 
-    side = np.flatnonzero(x[:, 0] > 0.2 - 1e-9)
-    shell.pin(side, lambda t: carried(carried(x[side], 0, t / half, gap), 1, 0.0, 0.0))
+    def path(points: np.ndarray, t: float) -> np.ndarray:
+        s = 2.6 * t / total
+        moved = points.copy()
+        moved[np.abs(points[:, 0]) < 1e-9, 2] += 0.5 * gap * np.clip(s, 0.0, 1.0)
+        right, back = points[:, 0] > 1e-9, points[:, 1] > 0
+        moved[right] = about(points[right], 0, 0.5 * gap, s)
+        moved[back] = about(moved[back], 1, 1.5 * gap, s - 1.1)
+        return moved
+
+    # Near the second fold the sheet finds its own way.
+    columns = (np.abs(np.abs(x[:, 0]) - size / 2) < 1e-9) | (np.abs(x[:, 0]) < 1e-9)
+    held = np.flatnonzero(columns & (np.abs(x[:, 1]) > 0.15 * size))
+    shell.pin(held, lambda t: path(x[held], t))
     floor = sc.Plane((0.0, 0.0, -0.002), (0.0, 0.0, 1.0))
-    still = np.flatnonzero(x[:, 0] < -0.2 + 1e-9)
-
-    def second(t: float) -> np.ndarray:
-        s = t / half - 1.0
-        points = x[still]
-        angle = np.pi * np.clip(s, 0.0, 1.0) * (points[:, 1] > 0)
-        moved = points.copy()
-        moved[:, 1] = points[:, 1] * np.cos(angle)
-        moved[:, 2] = np.abs(points[:, 1]) * np.sin(angle) + 2 * gap * np.clip(s, 0.0, 1.0) * (points[:, 1] > 0)
-        return moved
-
-    shell.pin(still, second)
     return exact_scene([shell], colliders=[floor]), frames, {}
 
 
