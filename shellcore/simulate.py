@@ -286,7 +286,9 @@ class _Run:
             if not np.isfinite(solution.x).all():
                 return solution
             if self.iterations is None:
-                solution = yield from self._downhill(solution, potential, start, available, attempt > 0, method, state, index)
+                solution = yield from self._downhill(
+                    solution, potential, start, available, attempt > 0, method, state, index
+                )
             found = solution.x
             solution.x, arrived, settled = contact.follow(found, 0.5 * self.tolerance)
             if arrived and (settled or attempt >= ENOUGH):

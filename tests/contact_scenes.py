@@ -121,18 +121,33 @@ def crossing(cells: int = 10, frames: int = 8, speed: float = 5.0) -> Built:
     return exact_scene([first, second], gravity=(0.0, 0.0, 0.0)), frames, {}
 
 
-def ribbon(cells: int = 60, frames: int = 48, speed: float = 0.5, spacing: float = 0.01) -> Built:
-    """A ribbon fed downwards on to the floor; its top row is held and lowered at constant speed."""
-    length = cells * spacing
-    points, faces = grid(2, cells, 0.03, length)
+def ribbon(
+    cells: int = 60,
+    frames: int = 48,
+    speed: float = 0.5,
+    spacing: float = 0.01,
+    chute: float | None = None,
+    bend: float = 2e-6,
+) -> Built:
+    """A ribbon fed downwards on to the floor; its top row is held and lowered at constant speed.
+
+    In a smooth upright `chute` [m], so wide across the folds, it lies down to and fro; in the open it wanders.
+    """
+    length, width = cells * spacing, 3 * spacing
+    points, faces = grid(2, cells, width, length)
     start = np.column_stack([points[:, 0], np.zeros(len(points)), points[:, 1] + 0.005])
     # A slight lean, so that the fold knows where to go.
-    start[:, 1] += 0.02 * start[:, 2]
-    shell = sc.Shell(start, faces, cloth(bend=2e-6), bending="hinge", rest_angles="flat")
+    start[:, 1] += (0.02 if chute is None else min(0.02, 0.3 * chute / length)) * start[:, 2]
+    shell = sc.Shell(start, faces, cloth(bend=bend), bending="hinge", rest_angles="flat")
     top = np.flatnonzero(start[:, 2] > start[:, 2].max() - 1.5 * spacing)
     shell.pin(top, lambda t: start[top] - [0.0, 0.0, min(speed * t, length - 0.05)])
-    floor = sc.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), friction=0.5)
-    return exact_scene([shell], colliders=[floor]), frames, {}
+    solids = [sc.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), friction=0.5)]
+    if chute is not None:
+        sides = [(-0.5 * chute, 1.0), (0.5 * chute, -1.0)]
+        solids += [sc.Plane((0.0, y, 0.0), (0.0, n, 0.0), friction=0.0) for y, n in sides]
+        ends = [(-0.1 * width, 1.0), (1.1 * width, -1.0)]
+        solids += [sc.Plane((x, 0.0, 0.0), (n, 0.0, 0.0), friction=0.0) for x, n in ends]
+    return exact_scene([shell], colliders=solids), frames, {}
 
 
 def sleeve(around: int = 24, along: int = 16, frames: int = 48, turns: float = 3.0) -> Built:
@@ -195,3 +210,18 @@ def pinch(gap: float, cells: int = 10, frames: int = 12, thickness: float = 2e-3
         return sc.Plane(lambda t: (0.0, 0.0, height(t)), (0.0, 0.0, -side))
 
     return exact_scene([shell], colliders=[at(-1.0), at(1.0)]), frames, {}
+
+
+def layers(frame: sc.Frame, steepest: float = 60.0) -> int:
+    """Most faces that lie, rather than stand by more than `steepest` degrees, above one point of the floor."""
+    triangles = frame.positions[frame.faces]
+    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    lying = np.abs(normals[:, 2]) > np.cos(np.radians(steepest)) * np.linalg.norm(normals, axis=1)
+    triangles = triangles[lying, :, :2]
+    best = 0
+    for point in triangles.mean(axis=1):
+        a, b, c = (triangles[:, k] - point for k in range(3))
+        signs = [p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0] for p, q in ((a, b), (b, c), (c, a))]
+        low, high = np.minimum.reduce(signs), np.maximum.reduce(signs)
+        best = max(best, int(((low > 0) | (high < 0)).sum()))
+    return best

@@ -58,10 +58,14 @@ class TestNoFrameIntersects:
     def test_sheets_crossing_at_speed(self):
         frames_of(scenes.crossing(5, 6))
 
+    def test_ribbon_folds_on_to_itself(self):
+        assert scenes.layers(frames_of(scenes.ribbon(40, 20, chute=0.06))[-1]) >= 3
+
     @pytest.mark.long
-    def test_ribbon_piles_up(self):
-        frames = frames_of(scenes.ribbon(40, 30))
-        assert frames[-1].stats["contacts"] > 0
+    @pytest.mark.parametrize(("chute", "bend"), [(0.08, 2e-6), (0.06, 1e-6)])
+    def test_ribbon_piles_up_in_twenty_layers(self, chute, bend):
+        frames = frames_of(scenes.ribbon(220, 120, chute=chute, bend=bend))
+        assert scenes.layers(frames[-1]) >= 20
 
     @pytest.mark.long
     def test_sleeve_twisted_and_compressed(self):
