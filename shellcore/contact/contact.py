@@ -67,7 +67,7 @@ class Contact(Energy):
         self._weight = WEIGHTS * float(np.linalg.norm(scene.gravity)) * self._mass
         self._count = bodies.count
         self._fixed: Bools = ~free
-        self._held = self._fixed.any(axis=1)
+        self._held: Bools = np.asarray(self._fixed.any(axis=1))
         # Who gives way when pushed: first what is free, then pins too; colliders never.
         self._yielding = [
             np.concatenate([1.0 * ~self._held, colliders]),
