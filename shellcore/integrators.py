@@ -31,6 +31,8 @@ from .vectors import by_columns, inner
 
 # Iterations between looks at the stiffness of contacts.
 RENEW = 20
+# Iteration at which contact may take friction from the solver's forces.
+GLANCE = 20
 
 # Share of the energy implicit Euler takes that a residual may give back, and what is too little to matter.
 GAIN, NEGLIGIBLE = 0.25, 1e-7
@@ -93,14 +95,24 @@ class StepPotential:
         self._hessian_parts = hessian_parts
         self._preconditioner = preconditioner
         self._held = np.flatnonzero(~self.free.T.ravel())
+        self._seen: tuple[Floats, tuple[float, Floats]] | None = None
+
+    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+        # Who solved a step and who judges the solution ask for the same.
+        if self._seen is None or self._seen[0] is not x:
+            self._seen = x, self._summed(x, [energy.value_and_gradient for energy in self._energies])
+        return self._seen[1]
+
+    def value_and_gentle_gradient(self, x: Floats) -> tuple[float, Floats]:
+        return self._summed(x, [energy.value_and_gentle_gradient for energy in self._energies])
 
     # A trial step too far may overflow: the solvers see that the value is not finite and step back.
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+    def _summed(self, x: Floats, parts: list[Callable[[Floats], tuple[float, Floats]]]) -> tuple[float, Floats]:
         value, gradient = self._parabola.value_and_gradient(x)
-        for energy in self._energies:
-            part, by_x = energy.value_and_gradient(x)
-            value += part
+        for part in parts:
+            energy, by_x = part(x)
+            value += energy
             gradient += by_x
         gradient.T.reshape(-1)[self._held] = 0.0
         return value, gradient
@@ -139,10 +151,17 @@ class StepPotential:
     def round_off(self, x: Floats) -> float:
         return self._parabola.round_off(x) + sum(energy.round_off(x) for energy in self._energies)
 
-    def renew(self, x: Floats, iteration: int) -> None:
+    def renew(self, x: Floats, iteration: int) -> bool:
         contact = self._system.contact
-        if contact.exists and iteration % RENEW == 0:
+        if not contact.exists:
+            return False
+        if iteration % RENEW == 0:
             self._preconditioner.touch(contact.stiffness_at(x))
+        # After some iterations the forces of an impact are known well enough for friction.
+        if iteration != GLANCE or not contact.impact(x):
+            return False
+        self._seen = None
+        return True
 
     def precondition(self, residual: Floats) -> Floats:
         return self._preconditioner.solve(residual)
@@ -162,9 +181,9 @@ class StepPotential:
 
         return solve
 
-    def first_step(self, x: Floats, direction: Floats, slope: float) -> float:
+    def shorter(self, x: Floats, direction: Floats, slope: float) -> float:
         contact = self._system.contact
-        return contact.first_step(x, direction, slope) if contact.exists else 1.0
+        return contact.shorter(x, direction, slope) if contact.exists else 0.5
 
     def admissible(self, x: Floats, trial: Floats) -> bool:
         return self._system.admissible(x, trial)

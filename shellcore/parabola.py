@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from .types import Floats, Ints, Sparse
-from .vectors import components, inner, products
+from .vectors import Product, components, inner
 
 
 class Parabola:
@@ -26,7 +26,7 @@ class Parabola:
     def __init__(
         self, matrix: Sparse, entries: float, inertia: Floats, anchors: Ints, centre: Floats, pull: Floats
     ) -> None:
-        self._matrix = matrix
+        self._product = Product(matrix)
         self._entries = entries
         self._inertia = inertia
         self._anchors = anchors
@@ -37,7 +37,7 @@ class Parabola:
         """Value [J] up to the constant, and gradient [N], (n, 3)."""
         offset = components(x - self._centre)
         common = offset[:, self._anchors]
-        gradient = products(self._matrix, offset - common)
+        gradient = self._product(offset - common)
         gradient += self._inertia * common
         value = 0.5 * inner(gradient.T, offset.T) + inner(self._pull, offset.T)
         gradient += self._pull.T

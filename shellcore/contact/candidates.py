@@ -43,6 +43,9 @@ class Candidates:
         return Candidates(self.vertex_face[keep], self.edge_edge[kept], self.normals, self.radius[keep])
 
 
+# Boxes are made for single pairs where there is less than one for so many vertices.
+FEW = 4
+
 _NOTHING = np.zeros((0, 4), dtype=np.int64)
 NONE = Candidates(_NOTHING, _NOTHING, np.zeros((0, 3)), np.zeros(0))
 
@@ -226,6 +229,20 @@ class _Moving:
         x, move, wide = self._way
         return Boxes.of(x, move, self.surface.faces, wide)
 
+    def _meet(self, kind: str, mine: Ints, other: _Moving, their_kind: str, theirs: Ints) -> Bools:
+        """Whether features `mine[i]` and `theirs[i]` may meet, (p,)."""
+        boxes, i = self._boxes(kind, mine)
+        others, j = other._boxes(their_kind, theirs)
+        return boxes.meet(i, others, j)
+
+    def _boxes(self, kind: str, index: Ints) -> tuple[Boxes, Ints]:
+        """Boxes of features, and which of them are those of `index`: all where many are asked for, else only these."""
+        x, move, wide = self._way
+        if kind in vars(self) or FEW * len(index) > len(x):
+            return getattr(self, kind), index
+        corners = index[:, None] if kind == "vertices" else getattr(self.surface, kind)[index]
+        return Boxes.of(x, move, corners, wide), np.arange(len(index))
+
     def vertex_face(self, mine: Ints, other: _Moving, theirs: Ints) -> Ints:
         """Own vertices of faces `mine` against faces `theirs`, (p, 4)."""
         parts = []
@@ -237,7 +254,7 @@ class _Moving:
                 a, b, c = other.surface.corners
                 apart = (a[face] != vertex) & (b[face] != vertex) & (c[face] != vertex)
                 vertex, face = vertex[apart], face[apart]
-            met = self.vertices.meet(vertex, other.faces, face)
+            met = self._meet("vertices", vertex, other, "faces", face)
             parts.append(np.column_stack([vertex[met], other.surface.faces[face[met]]]))
         return np.concatenate(parts)
 
@@ -256,6 +273,6 @@ class _Moving:
                     p, q, r, s = low[a], high[a], low[b], high[b]
                     apart = (p != r) & (p != s) & (q != r) & (q != s)
                     a, b = a[apart], b[apart]
-                met = self.edges.meet(a, other.edges, b)
+                met = self._meet("edges", a, other, "edges", b)
                 parts.append(np.column_stack([self.surface.edges[a[met]], other.surface.edges[b[met]]]))
         return np.concatenate(parts)

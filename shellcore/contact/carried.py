@@ -52,10 +52,14 @@ class CarriedContact(Carried):
         points, arrived, settled = self._contact.follow(self._points.read(x), tolerance)
         return self._points.placed(x, points), arrived, settled
 
-    def first_step(self, x: Floats, direction: Floats, slope: float) -> float:
+    def shorter(self, x: Floats, direction: Floats, slope: float) -> float:
         """As `Contact`."""
         read = self._points.read
-        return self._contact.first_step(read(x), read(direction), slope)
+        return self._contact.shorter(read(x), read(direction), slope)
+
+    def impact(self, x: Floats) -> bool:
+        """As `Contact`."""
+        return self._contact.impact(self._points.read(x))
 
     def presses(self, x: Floats) -> bool:
         """As `Contact`."""

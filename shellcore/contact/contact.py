@@ -17,7 +17,7 @@ from ..energies.base import Energy
 from ..errors import ShellError
 from ..scene import Scene
 from ..types import Bools, Floats, Ints, Sparse
-from ..vectors import by_columns
+from ..vectors import by_columns, inner
 from .bodies import Bodies
 from .bound import alike, pushed, shortened, unsafe
 from .candidates import NONE, BroadPhase, Candidates
@@ -35,14 +35,14 @@ INERTIAL, WEIGHTS, STRETCH, STRETCH_BETWEEN = 25.0, 20.0, 0.05, 0.5
 # Broad phase margin as a share of the mean edge: with sheets or meshes to meet, and with planes and spheres only; and
 # how much nearer than free flight brings them the solver may take things (only a guess: more rounds if not).
 MARGIN, MARGIN_ALONE, AHEAD = 0.04, 1.0, 0.25
-# Steps that `first_step` compares.
-FRACTIONS = tuple(0.5**k for k in range(8))
+# Steps that `shorter` compares.
+FRACTIONS = tuple(0.5**k for k in range(1, 8))
 # Rise of all normal forces over a step from which friction is taken from its end.
 IMPACT = 2.0
 # Factor on the springs of what was pressed through, a round.
 HARDER = 8.0
 # How often a way is tried before it is cut short for all vertices alike; rounds of pushing.
-WAYS, PUSHES, GLIMPSES = 8, 30, 8
+WAYS, PUSHES, GLIMPSES = 8, 30, 5
 # How often what would cross is turned aside before it is cut short.
 SLIDES = 2
 # Pairs that are looked at first for the nearest.
@@ -89,6 +89,7 @@ class Contact(Energy):
         self._rows: Rows | None = None
         self._nearby: Pairs | None = None
         self._went = np.zeros_like(self._shadow)
+        self._bound: Floats | None = None
         self._struck = Struck()
         self._tied = np.arange(bodies.count, bodies.total)
         # What is sewn together starts at distance zero: its vertices do not collide with each other.
@@ -203,8 +204,9 @@ class Contact(Energy):
         goal = _stacked(x, self._goal)
         settled = self._rows.drift(goal, x) <= 2.0 * tolerance
         self._harden(x)
-        settled &= not self._impact(x)
+        settled &= not self.impact(x)
         self._shadow = self._shadow + self._safe_way(goal - self._shadow)
+        settled &= not self._overlooked(2.0 * tolerance)
         off = goal - self._shadow
         late = float(np.abs(off[self._count :]).max(initial=0.0))
         arrived = late <= 1e-9 * self._edge
@@ -212,7 +214,7 @@ class Contact(Energy):
         if arrived:
             self._shadow[self._count :] = self._goal
         behind = off[: self._count]
-        arrived &= float(np.sqrt(np.vdot(behind, behind) / len(behind))) <= tolerance
+        arrived &= float(np.sqrt(inner(behind, behind) / len(behind))) <= tolerance
         self.report["contact_rounds"] += 1
         if not (arrived and settled):
             self._look(goal - self._shadow)
@@ -270,7 +272,7 @@ class Contact(Energy):
             # One factor for all: what was looked at first then holds the whole way.
             way = alike(whole, stack, move) * move
         self.blocked = self._tightest(pairs, pairs.room())
-        self._nearby, self._went = pairs, way
+        self._nearby, self._went, self._bound = pairs, way, None
         return way
 
     def _look(self, move: Floats) -> Pairs:
@@ -282,7 +284,7 @@ class Contact(Energy):
         as_struck, struck = self._struck.into(pairs)
         which[struck] = True
         self._rows = Rows(as_struck, which, self._strength, self._goal, struck)
-        self._nearby, self._went = pairs, np.zeros_like(self._shadow)
+        self._nearby, self._went, self._bound = pairs, np.zeros_like(self._shadow), None
         return pairs
 
     def _strength(self, corners: Ints, full: Floats) -> Floats:
@@ -300,7 +302,7 @@ class Contact(Energy):
         self._friction = friction if len(friction) else None
         self._normal_force = friction.normal_force
 
-    def _impact(self, x: Floats) -> bool:
+    def impact(self, x: Floats) -> bool:
         """Where sheets have just met, the forces at the start of the step say nothing of friction: once a step it is
         taken from the solver's forces instead."""
         assert self._rows is not None
@@ -313,13 +315,34 @@ class Contact(Energy):
             self._lag(pushes)
         return self._lagged
 
+    def _overlooked(self, depth: float) -> bool:
+        """Whether pairs that the solver knew nothing of end more than `depth` [m] inside the reach of their force.
+
+        A step begins with the candidates of the last one.
+        """
+        assert self._rows is not None and self._nearby is not None
+        reach = self._nearby.reach - depth
+        near = np.flatnonzero(self._least() < reach)
+        if len(near) == 0:
+            return False
+        part = self._nearby.picked(near)
+        inside = near[part.nearest(self._shadow)[2] - part.radius < reach[near]]
+        return not self._rows.have(self._nearby, inside)
+
+    def _least(self) -> Floats:
+        """A bound from below on distances of the pairs looked at last where the shadow is [m], (p,)."""
+        assert self._nearby is not None
+        if self._bound is None:
+            low, high = self._nearby.along(self._went)
+            # Sides that were separated along n by more than they approached along it are no nearer than the difference.
+            self._bound = self._nearby.distance - self._nearby.radius - np.maximum(high - low, 0.0)
+        return self._bound
+
     def _nearest(self) -> float:
         """Smallest distance of what may touch where the shadow is [m]."""
         if self._nearby is None:
             return np.inf
-        low, high = self._nearby.along(self._went)
-        # Sides that were separated along n by more than they approached along it are no nearer than the difference.
-        least = self._nearby.distance - self._nearby.radius - np.maximum(high - low, 0.0)
+        least = self._least()
         order = np.argsort(least)[:FIRST]
         best = self._distance(np.sort(order))
         rest = np.flatnonzero(least < best)
@@ -356,11 +379,11 @@ class Contact(Energy):
         total = self._rows.hessian(x)
         return total if self._friction is None else total + self._friction.hessian(x)
 
-    def first_step(self, x: Floats, direction: Floats, slope: float) -> float:
-        """Largest of 1, ½, ¼, … that lowers contact energy plus what else a step of `direction` should bring.
+    def shorter(self, x: Floats, direction: Floats, slope: float) -> float:
+        """Largest of ½, ¼, … that lowers contact energy plus what else a step of `direction` should bring.
 
         The rest of the potential is taken for a quadratic with its least at the full step. Contact energy along a
-        line costs a hundredth of a gradient; without this look ahead every other gradient of a drape was thrown away.
+        line costs a fraction of a gradient.
         """
         assert self._rows is not None
         line = self._rows.line(x, direction)
@@ -370,7 +393,7 @@ class Contact(Energy):
             model = rest * share * (1.0 - 0.5 * share) if rest < 0 else rest * share
             if line.rise(share) + model <= 0.1 * share * slope:
                 return float(share)
-        return 1.0
+        return 0.5
 
     def presses(self, x: Floats) -> bool:
         """Whether any contact has stiffness at x."""

@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 
 from ..assembly import Hessian
 from ..types import Bools, Floats, Ints, Sparse
-from ..vectors import components, dot, picked, products
+from ..vectors import Product, components, dot, picked
 from .barrier import barrier
 from .pairs import Pairs
 
@@ -63,6 +63,11 @@ class Rows:
     def __len__(self) -> int:
         return len(self.at)
 
+    def have(self, pairs: Pairs, at: Ints) -> bool:
+        """Whether there is a row for each of the pairs `at` (k,) that says what no other does."""
+        names = _names(self.pairs, self.at)
+        return bool(np.isin(_names(pairs, _telling(pairs, at, None)), names).all())
+
     def gaps(self, x: Floats) -> tuple[Floats, Floats]:
         """Gap of each row [m], (r,), and the vector between its points, (3, r), for shells at x (count, 3)."""
         # A line search asks thrice for where it stands.
@@ -73,10 +78,9 @@ class Rows:
         return self._seen[1]
 
     def _gaps_of(self, vectors: Floats) -> Floats:
-        gaps = dot(vectors, self.normals)
-        if len(self._round) == len(gaps):
-            gaps = np.sqrt(dot(vectors, vectors))
-        elif len(self._round):
+        all_round = len(self._round) == vectors.shape[1]
+        gaps: Floats = np.sqrt(dot(vectors, vectors)) if all_round else dot(vectors, self.normals)
+        if len(self._round) and not all_round:
             part = vectors[:, self._round]
             gaps[self._round] = np.sqrt(dot(part, part))
         gaps -= self.offset
@@ -164,7 +168,10 @@ class Spread:
         self._weights = np.where(own, weights, 0.0)
         starts = np.arange(0, 4 * corners.shape[1] + 1, 4)
         entries = np.ascontiguousarray(self._weights.T).ravel(), np.ascontiguousarray(self._corners.T).ravel(), starts
-        self.matrix = csr_matrix(entries, shape=(corners.shape[1], count))
+        matrix = csr_matrix(entries, shape=(corners.shape[1], count), copy=True)
+        # Of pairs with spheres and colliders most weights are none.
+        matrix.eliminate_zeros()
+        self._to_rows, self._to_vertices = Product(matrix), Product(csr_matrix(matrix.T))
         self.shift = np.zeros((3, corners.shape[1]))
         if len(goal):
             colliders = components(goal)
@@ -174,7 +181,7 @@ class Spread:
 
     def moved(self, direction: Floats) -> Floats:
         """W times vectors (count, 3): (3, r)."""
-        return products(self.matrix, components(direction))
+        return self._to_rows(components(direction))
 
     def moved_at(self, at: Ints, direction: Floats) -> Floats:
         """The same for rows `at` (k,) only, (3, k)."""
@@ -191,12 +198,9 @@ class Spread:
 
     def gathered(self, at: Ints, forces: Floats) -> Floats:
         """Wᵀ times `forces` (3, k) of rows `at` (k,): (count, 3) by columns."""
-        corners = self._corners[:, at].ravel()
-        result = np.empty((3, self.count))
-        for axis in range(3):
-            parts = (self._weights[:, at] * forces[axis]).ravel()
-            result[axis] = np.bincount(corners, weights=parts, minlength=self.count)
-        return result.T
+        of_rows = np.zeros((3, self._to_rows.rows))
+        of_rows[:, at] = forces
+        return self._to_vertices(of_rows).T
 
     def bound(self, at: Ints, curvature: Floats) -> Sparse:
         """A matrix no softer than Wᵀ diag(curvature) W, (count, count), from springs between vertices.

@@ -26,7 +26,10 @@ class Springs:
     @staticmethod
     def of(stiffness: Sparse) -> Springs:
         """Those whose matrix is `stiffness`, as far as springs can have it."""
-        between = (diags(stiffness.diagonal()) - stiffness).tocsr()
+        diagonal = stiffness.diagonal()
+        if stiffness.nnz == np.count_nonzero(diagonal):
+            return Springs(np.maximum(diagonal, 0.0), csr_matrix(stiffness.shape))
+        between = (diags(diagonal) - stiffness).tocsr()
         between.data[between.data < 0.0] = 0.0
         between.eliminate_zeros()
         return Springs(np.maximum(np.asarray(stiffness.sum(axis=1)).ravel(), 0.0), between)
@@ -38,7 +41,9 @@ class Springs:
 
     def least(self, other: Springs) -> Springs:
         """The softer of each spring."""
-        return Springs(np.minimum(self.ground, other.ground), self.between.minimum(other.between))
+        ground = np.minimum(self.ground, other.ground)
+        both = self.between.nnz and other.between.nnz
+        return Springs(ground, self.between.minimum(other.between) if both else csr_matrix(self.between.shape))
 
     def most(self, other: Springs) -> Springs:
         """The harder of each spring; faint ones are left out."""

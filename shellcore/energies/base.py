@@ -26,6 +26,10 @@ class Energy(ABC):
         """Gradient [N], shape (n, 3): minus the force."""
         return self.value_and_gradient(x)[1]
 
+    def value_and_gentle_gradient(self, x: Floats) -> tuple[float, Floats]:
+        """Energy [J], and a gradient [N], (n, 3), true where strains are small, that grows no faster than they do."""
+        return self.value_and_gradient(x)
+
     @abstractmethod
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Second derivative [N/m]: exact, or (psd) with what could make it indefinite left out."""

@@ -19,6 +19,9 @@ from ..vectors import applied, components, dot, inner, products
 from .base import Energy, round_off_of_squares
 from .metric import EdgeMetric
 
+# Area ratio below which a face is taken for collapsed.
+COLLAPSED = 1e-6
+
 Moduli = tuple[Floats, Floats, Floats, Floats]
 Stress = tuple[Floats, Floats, Floats]
 
@@ -129,12 +132,31 @@ class Fem(Energy):
         warp, weft = self.deformation(x)
         e11, e22, e12 = self._elastic(*green_strain(warp, weft))
         s11, s22, s12 = self.stress(e11, e22, e12)
-        density = 0.5 * (s11 * e11 + s22 * e22) + s12 * e12
-        self._last_value = inner(self.areas, density)
+        self._last_value = self._energy((e11, e22, e12), (s11, s22, s12))
         return self._last_value, self.forces_of(warp, weft, s11, s22, s12)
+
+    def _energy(self, strain: Stress, stress: Stress) -> float:
+        (e11, e22, e12), (s11, s22, s12) = strain, stress
+        return inner(self.areas, 0.5 * (s11 * e11 + s22 * e22) + s12 * e12)
 
     def round_off(self, x: Floats) -> float:
         return round_off_of_squares(self._last_value, self._total_stiffness)
+
+    def value_and_gentle_gradient(self, x: Floats) -> tuple[float, Floats]:
+        """Energy, and ∑ area ∇hat · (R T): F = R U with Biot's stress T, linear in the stretch U − I."""
+        warp, weft = self.deformation(x)
+        c11, c22, c12 = dot(warp, warp), dot(weft, weft), dot(warp, weft)
+        strain = self._elastic(0.5 * c11 - 0.5, 0.5 * c22 - 0.5, 0.5 * c12)
+        value = self._energy(strain, self.stress(*strain))
+        # The root of a 2 × 2 tensor (Cayley and Hamilton): U = (C + √det C) / tr U, with (tr U)² = tr C + 2 √det C.
+        area = np.sqrt(np.maximum(c11 * c22 - c12 * c12, 0.0))
+        trace = np.sqrt(np.maximum(c11 + c22 + 2.0 * area, COLLAPSED))
+        u11, u22, u12 = (c11 + area) / trace, (c22 + area) / trace, c12 / trace
+        stress = self.stress(*self._elastic(u11 - 1.0, u22 - 1.0, u12))
+        # R = F U⁻¹, and det U is the ratio of areas; a face without area has no rotation.
+        inverse = np.divide(1.0, area, out=np.zeros_like(area), where=area > COLLAPSED)
+        turned_warp, turned_weft = inverse * (u22 * warp - u12 * weft), inverse * (u11 * weft - u12 * warp)
+        return value, self.forces_of(turned_warp, turned_weft, *stress)
 
     def forces_of(self, warp: Floats, weft: Floats, s11: Floats, s22: Floats, s12: Floats) -> Floats:
         """Gradient [N], (n, 3), of a stress state: ∑ area ∇hat · (F S)."""
