@@ -16,8 +16,7 @@ import shellcore as sc  # noqa: E402
 
 VIEWS = {
     "drape": (lambda: contact_scenes.on_sphere(30, 20), 20, -60),
-    "ribbon": (lambda: contact_scenes.ribbon(40, 30), 5, -5),
-    "folded": (lambda: contact_scenes.folded(10), 12, -70),
+    "folded": (lambda: contact_scenes.folded(32, bend=2e-6), 12, -70),
     "poncho": (lambda: contact_scenes.poncho(20, 24), 20, -60),
 }
 
@@ -47,12 +46,43 @@ def draw(path: Path, positions: np.ndarray, faces: np.ndarray, elevation: float,
     plt.close(figure)
 
 
+def draw_section(path: Path, positions: np.ndarray, faces: np.ndarray, x: float) -> None:
+    """Where the plane at `x` cuts the mesh, seen along it."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    corners = positions[faces]
+    side = corners[:, :, 0] - x
+    # Both ends of a cut lie on edges whose ends lie on different sides.
+    following = np.roll(corners, -1, axis=1)
+    cut = side * np.roll(side, -1, axis=1) < 0
+    share = side / np.where(cut, side - np.roll(side, -1, axis=1), 1.0)
+    ends = (corners + share[:, :, None] * (following - corners))[:, :, 1:]
+    whole = cut.sum(axis=1) == 2
+    figure, axes = plt.subplots(figsize=(5, 5))
+    for line in ends[whole][cut[whole]].reshape(-1, 2, 2):
+        axes.plot(*line.T, color="0.2", linewidth=0.9)
+    axes.set_aspect("equal")
+    axes.set_xlabel("across [m]")
+    axes.set_ylabel("height [m]")
+    figure.savefig(path, dpi=110, bbox_inches="tight")
+    plt.close(figure)
+
+
 def main() -> int:
-    for name in sys.argv[1:] or VIEWS:
+    pictures = ROOT / "docs" / "pictures"
+    for name in sys.argv[1:] or [*VIEWS, "ribbon"]:
+        if name == "ribbon":
+            scene, frames, options = contact_scenes.ribbon(220, 120, chute=0.08)
+            *_, last = sc.simulate(scene, frames=frames, **options)
+            draw_section(pictures / "contact_ribbon.png", last.positions, last.faces, 0.0101)
+            continue
         build, elevation, azimuth = VIEWS[name]
         scene, frames, options = build()
         *_, last = sc.simulate(scene, frames=frames, **options)
-        draw(ROOT / "docs" / "pictures" / f"contact_{name}.png", last.positions, last.faces, elevation, azimuth)
+        draw(pictures / f"contact_{name}.png", last.positions, last.faces, elevation, azimuth)
     return 0
 
 

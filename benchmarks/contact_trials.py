@@ -20,27 +20,15 @@ TRIALS = {
     "sphere": lambda: scenes.on_sphere(40, 24),
     "corner": lambda: scenes.on_corner(40, 24),
     "needle": lambda: scenes.on_needle(40, 20),
-    "folded": lambda: scenes.folded(16, 40),
+    "folded": lambda: scenes.folded(32),
     "crossing": lambda: scenes.crossing(20, 10),
-    "ribbon": lambda: scenes.ribbon(260, 130),
+    "ribbon": lambda: scenes.ribbon(220, 120, chute=0.08),
     "sleeve": lambda: scenes.sleeve(48, 32, 72),
     "sleeve_small": lambda: scenes.sleeve(24, 16, 48),
     "poncho": lambda: scenes.poncho(40, 48),
     "pinch": lambda: scenes.pinch(2.0, 20),
     "pinch_half": lambda: scenes.pinch(0.5, 20),
 }
-
-
-def layers(frame: sc.Frame) -> int:
-    """Most faces that one vertical line through the middle of a face crosses."""
-    triangles = frame.positions[frame.faces]
-    best = 0
-    for point in triangles.mean(axis=1)[:, :2]:
-        a, b, c = (triangles[:, k, :2] - point for k in range(3))
-        signs = [p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0] for p, q in ((a, b), (b, c), (c, a))]
-        low, high = np.minimum.reduce(signs), np.maximum.reduce(signs)
-        best = max(best, int(((low > 0) | (high < 0)).sum()))
-    return best
 
 
 def trial(name: str) -> dict[str, object]:
@@ -65,7 +53,7 @@ def trial(name: str) -> dict[str, object]:
     if frame is not None:
         np.savez(OUT / f"trial_{name}.npz", positions=frame.positions, faces=frame.faces)
         if name == "ribbon":
-            result["layers"] = layers(frame)
+            result["layers"] = scenes.layers(frame)
     vertices = sum(len(shell.rest_positions) for shell in scene.shells)
     return (
         {

@@ -287,13 +287,17 @@ class _Run:
             if not np.isfinite(solution.x).all():
                 return solution
             if self.iterations is None:
-                solution = yield from self._downhill(solution, potential, start, available, method, state, index)
+                solution = yield from self._downhill(
+                    solution, potential, start, available, attempt > 0, method, state, index
+                )
             found = solution.x
             solution.x, arrived, settled = contact.follow(found, 0.5 * self.tolerance)
             if arrived and (settled or attempt >= ENOUGH):
                 return solution
-            # The solver's answer is right but where something was in its way.
-            guess = contact.predict(found)
+            # The solver's answer is right but where something was in its way. Pins that yielded may return, until it
+            # is clear that they cannot: then they stay where the shadow is.
+            pins = flight if attempt < ENOUGH else solution.x
+            guess = contact.predict(np.where(potential.free, found, pins))
         solution.converged, solution.why = False, contact.blocked
         return solution
 
@@ -303,6 +307,7 @@ class _Run:
         potential: StepPotential,
         start: Floats,
         available: float,
+        again: bool,
         method: str,
         state: State,
         index: int,
@@ -315,6 +320,9 @@ class _Run:
         value, gradient = potential.value_and_gradient(solution.x)
         stiff = "newton_cg" if method == "newton" else method
         tolerance = self.tolerance
+        if value > available and again:
+            # Contacts looked up anew hold energy that was not there at the start; none of it is the shells'.
+            value -= self.system.contact.value_and_gradient(solution.x)[0]
         if value > available and method == "quasi_newton":
             # Most often it only stopped early; what starts again where the step began comes out too slow.
             self.tolerance *= 0.25
@@ -324,12 +332,17 @@ class _Run:
         if value > available:
             solution = yield from self._minimised(potential, start, stiff, MOST[stiff], state, index)
             value, gradient = potential.value_and_gradient(solution.x)
-        for _ in range(SHARPER if method != "quasi_newton" and self.integrator.name == "implicit_euler" else 0):
+        # Pins that move do work themselves: there is no energy to keep.
+        still = np.array_equal(start[~potential.free], state.x[~potential.free])
+        held = still and method != "quasi_newton" and self.integrator.name == "implicit_euler"
+        for _ in range(SHARPER if held and solution.converged else 0):
             if not potential.gains(solution.x, gradient):
                 break
             self.tolerance *= 0.1
             solution = yield from self._minimised(potential, solution.x, stiff, MOST[stiff], state, index)
             value, gradient = potential.value_and_gradient(solution.x)
+            # It had converged to what was asked for; sharper is better, not more.
+            solution.converged = True
         self.tolerance = tolerance
         return solution
 

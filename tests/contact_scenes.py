@@ -74,35 +74,37 @@ def on_needle(cells: int = 20, frames: int = 12) -> Built:
     return exact_scene([sheet(cells, 1.0, (0.013, 0.007, 0.0))], colliders=[sc.Collider(points, faces)]), frames, {}
 
 
-def folded(cells: int = 16, frames: int = 40) -> Built:
-    """Two pinned edges are carried over by half circles, one after the other: four layers."""
-    shell = sheet(cells, 0.4, (0.0, 0.0, 0.0), material=cloth(bend=1e-5))
+def folded(cells: int = 16, frames: int = 56, size: float = 0.4, bend: float = 1e-5) -> Built:
+    """A sheet folded over x = 0 and then, both layers together, over y = 0 by pins: four layers.
+
+    Pinned are both edges and, as hands would, the first fold. They turn rigidly about the fold that they make, so that
+    what moves never has to pass what stays. `cells` must be even.
+    """
+    shell = sheet(cells, size, (0.0, 0.0, 0.0), material=cloth(bend=bend))
     x = shell.rest_positions
-    half = frames / 24 / 2
-    gap = 0.004
+    gap, total = 0.01 * size, frames / 24
 
-    def carried(points: np.ndarray, axis: int, s: float, lift: float) -> np.ndarray:
-        angle = np.pi * np.clip(s, 0.0, 1.0)
-        moved = points.copy()
-        moved[:, axis] = points[:, axis] * np.cos(angle)
-        moved[:, 2] = np.abs(points[:, axis]) * np.sin(angle) + lift * np.clip(s, 0.0, 1.0)
+    def about(points: np.ndarray, axis: int, height: float, s: float) -> np.ndarray:
+        angle, moved = np.pi * np.clip(s, 0.0, 1.0), points.copy()
+        out, up = points[:, axis], points[:, 2] - height
+        moved[:, axis] = out * np.cos(angle) - up * np.sin(angle)
+        moved[:, 2] = height + up * np.cos(angle) + out * np.sin(angle)
         return moved
 
-    side = np.flatnonzero(x[:, 0] > 0.2 - 1e-9)
-    shell.pin(side, lambda t: carried(carried(x[side], 0, t / half, gap), 1, 0.0, 0.0))
+    def path(points: np.ndarray, t: float) -> np.ndarray:
+        s = 2.6 * t / total
+        moved = points.copy()
+        moved[np.abs(points[:, 0]) < 1e-9, 2] += 0.5 * gap * np.clip(s, 0.0, 1.0)
+        right, back = points[:, 0] > 1e-9, points[:, 1] > 0
+        moved[right] = about(points[right], 0, 0.5 * gap, s)
+        moved[back] = about(moved[back], 1, 1.5 * gap, s - 1.1)
+        return moved
+
+    # Near the second fold the sheet finds its own way.
+    columns = (np.abs(np.abs(x[:, 0]) - size / 2) < 1e-9) | (np.abs(x[:, 0]) < 1e-9)
+    held = np.flatnonzero(columns & (np.abs(x[:, 1]) > 0.15 * size))
+    shell.pin(held, lambda t: path(x[held], t))
     floor = sc.Plane((0.0, 0.0, -0.002), (0.0, 0.0, 1.0))
-    still = np.flatnonzero(x[:, 0] < -0.2 + 1e-9)
-
-    def second(t: float) -> np.ndarray:
-        s = t / half - 1.0
-        points = x[still]
-        angle = np.pi * np.clip(s, 0.0, 1.0) * (points[:, 1] > 0)
-        moved = points.copy()
-        moved[:, 1] = points[:, 1] * np.cos(angle)
-        moved[:, 2] = np.abs(points[:, 1]) * np.sin(angle) + 2 * gap * np.clip(s, 0.0, 1.0) * (points[:, 1] > 0)
-        return moved
-
-    shell.pin(still, second)
     return exact_scene([shell], colliders=[floor]), frames, {}
 
 
@@ -119,18 +121,33 @@ def crossing(cells: int = 10, frames: int = 8, speed: float = 5.0) -> Built:
     return exact_scene([first, second], gravity=(0.0, 0.0, 0.0)), frames, {}
 
 
-def ribbon(cells: int = 60, frames: int = 48, speed: float = 0.5, spacing: float = 0.01) -> Built:
-    """A ribbon fed downwards on to the floor; its top row is held and lowered at constant speed."""
-    length = cells * spacing
-    points, faces = grid(2, cells, 0.03, length)
+def ribbon(
+    cells: int = 60,
+    frames: int = 48,
+    speed: float = 0.5,
+    spacing: float = 0.01,
+    chute: float | None = None,
+    bend: float = 2e-6,
+) -> Built:
+    """A ribbon fed downwards on to the floor; its top row is held and lowered at constant speed.
+
+    In a smooth upright `chute` [m], so wide across the folds, it lies down to and fro; in the open it wanders.
+    """
+    length, width = cells * spacing, 3 * spacing
+    points, faces = grid(2, cells, width, length)
     start = np.column_stack([points[:, 0], np.zeros(len(points)), points[:, 1] + 0.005])
     # A slight lean, so that the fold knows where to go.
-    start[:, 1] += 0.02 * start[:, 2]
-    shell = sc.Shell(start, faces, cloth(bend=2e-6), bending="hinge", rest_angles="flat")
+    start[:, 1] += (0.02 if chute is None else min(0.02, 0.3 * chute / length)) * start[:, 2]
+    shell = sc.Shell(start, faces, cloth(bend=bend), bending="hinge", rest_angles="flat")
     top = np.flatnonzero(start[:, 2] > start[:, 2].max() - 1.5 * spacing)
     shell.pin(top, lambda t: start[top] - [0.0, 0.0, min(speed * t, length - 0.05)])
-    floor = sc.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), friction=0.5)
-    return exact_scene([shell], colliders=[floor]), frames, {}
+    solids = [sc.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), friction=0.5)]
+    if chute is not None:
+        sides = [(-0.5 * chute, 1.0), (0.5 * chute, -1.0)]
+        solids += [sc.Plane((0.0, y, 0.0), (0.0, n, 0.0), friction=0.0) for y, n in sides]
+        ends = [(-0.1 * width, 1.0), (1.1 * width, -1.0)]
+        solids += [sc.Plane((x, 0.0, 0.0), (n, 0.0, 0.0), friction=0.0) for x, n in ends]
+    return exact_scene([shell], colliders=solids), frames, {}
 
 
 def sleeve(around: int = 24, along: int = 16, frames: int = 48, turns: float = 3.0) -> Built:
@@ -193,3 +210,18 @@ def pinch(gap: float, cells: int = 10, frames: int = 12, thickness: float = 2e-3
         return sc.Plane(lambda t: (0.0, 0.0, height(t)), (0.0, 0.0, -side))
 
     return exact_scene([shell], colliders=[at(-1.0), at(1.0)]), frames, {}
+
+
+def layers(frame: sc.Frame, steepest: float = 60.0) -> int:
+    """Most faces that lie, rather than stand by more than `steepest` degrees, above one point of the floor."""
+    triangles = frame.positions[frame.faces]
+    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    lying = np.abs(normals[:, 2]) > np.cos(np.radians(steepest)) * np.linalg.norm(normals, axis=1)
+    triangles = triangles[lying, :, :2]
+    best = 0
+    for point in triangles.mean(axis=1):
+        a, b, c = (triangles[:, k] - point for k in range(3))
+        signs = [p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0] for p, q in ((a, b), (b, c), (c, a))]
+        low, high = np.minimum.reduce(signs), np.maximum.reduce(signs)
+        best = max(best, int(((low > 0) | (high < 0)).sum()))
+    return best

@@ -171,6 +171,10 @@ def _pushed_once(
     give = mobile[corners]
     give_first = np.where(second, 1.0, give).min(axis=0)
     give_second = np.where(second, give, 1.0).min(axis=0)
+    # Sides that are held by some of their corners turn about those, if nothing else gives way.
+    neither = give_first + give_second == 0
+    give_first = np.where(neither, np.where(second, 0.0, give).max(axis=0), give_first)
+    give_second = np.where(neither, np.where(second, give, 0.0).max(axis=0), give_second)
     total = np.maximum(give_first + give_second, 1e-300)
     excess = high - low - budget
     floor = low + excess * give_first / total

@@ -66,7 +66,8 @@ class Contact(Energy):
         self._mass = np.concatenate([mass, colliders])
         self._weight = WEIGHTS * float(np.linalg.norm(scene.gravity)) * self._mass
         self._count = bodies.count
-        self._held = np.asarray(~free.all(axis=1))
+        self._fixed: Bools = ~free
+        self._held: Bools = np.asarray(self._fixed.any(axis=1))
         # Who gives way when pushed: first what is free, then pins too; colliders never.
         self._yielding = [
             np.concatenate([1.0 * ~self._held, colliders]),
@@ -169,6 +170,7 @@ class Contact(Energy):
         placed, self._goal = self.bodies.place(t), self.bodies.place(t + h)
         self._struck = Struck()
         self._shadow = _stacked(x, placed)
+        self._targets = targets
         self.late = False
         free_fall = np.where(self._held[:, None], targets - x, h * v + h * h * gravity)
         move = _stacked(free_fall, self._goal - placed)
@@ -184,11 +186,17 @@ class Contact(Energy):
     def predict(self, guess: Floats) -> Floats:
         """Where the search starts: `guess` (n, 3) with what would collide pushed along, as in an inelastic impact."""
         move = _stacked(guess, self._goal) - self._shadow
-        for mobile in self._yielding if self._held.any() else self._yielding[:1]:
-            move = pushed(self._pairs, move, mobile, GLIMPSES)
+        pinned = bool(self._held.any())
+        move = pushed(self._pairs, move, self._yielding[0], PUSHES if pinned else GLIMPSES)
+        if pinned:
+            # Pins yield only to what they would cross after all that is free has given way.
+            held = np.concatenate([self._held, np.zeros(len(move) - self._count, dtype=bool)])
+            theirs = self._pairs.picked(np.flatnonzero(held[self._pairs.corners].any(axis=0)))
+            stuck = theirs.picked(unsafe(theirs, self._shadow, move)[0])
+            move = pushed(stuck, move, self._yielding[1], GLIMPSES)
         ahead = (self._shadow + move)[: self._count]
         if self._held.any():
-            off = np.abs(ahead - guess).max(axis=1)[self._held]
+            off = np.where(self._fixed, np.abs(ahead - self._targets), 0.0).max(axis=1)
             self.report["pins_yielded"] = int((off > 1e-6 * self._edge).sum())
         return by_columns(ahead)
 
@@ -281,7 +289,7 @@ class Contact(Energy):
         room = pairs.distance - pairs.radius - pairs.reach
         low, high = pairs.along(move)
         which = room <= 1.2 * np.maximum(high - low, 0.0) + self._near
-        as_struck, struck = self._struck.into(pairs)
+        as_struck, struck = self._struck.into(pairs, self._shadow)
         which[struck] = True
         self._rows = Rows(as_struck, which, self._strength, self._goal, struck)
         self._nearby, self._went, self._bound = pairs, np.zeros_like(self._shadow), None

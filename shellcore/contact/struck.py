@@ -11,7 +11,11 @@ from copy import copy
 import numpy as np
 
 from ..types import Floats, Ints
+from ..vectors import dot
 from .pairs import Pairs
+
+# Share of its distance by which a pair must still be separated along a direction for that to be kept.
+TELLS = 0.3
 
 
 class Struck:
@@ -33,14 +37,23 @@ class Struck:
         self._weights = np.concatenate([weights, self._weights], axis=1)[:, first]
         self._normals = np.concatenate([normals, self._normals], axis=1)[:, first]
 
-    def into(self, pairs: Pairs) -> tuple[Pairs, Ints]:
-        """`pairs` with weights and normals of those that were struck, and which these are."""
+    def into(self, pairs: Pairs, x: Floats) -> tuple[Pairs, Ints]:
+        """`pairs` with weights and normals of those that were struck, and which these are.
+
+        Only where these directions still separate the pair at x (total, 3), where it was looked at: it may have gone
+        round what it met since, and would be thrown back.
+        """
         part = copy(pairs)
         if len(self) == 0:
             return part, np.zeros(0, dtype=np.int64)
         keys = _keys(pairs)
         place = np.minimum(np.searchsorted(self._keys, keys), len(self) - 1)
         rows = np.flatnonzero(self._keys[place] == keys)
+        weights, normals = self._weights[:, place[rows]], self._normals[:, place[rows]]
+        part = pairs.picked(rows)
+        gap = sum(w * dot(p, normals) for w, p in zip(weights, part.of(x), strict=True))
+        rows = rows[gap > part.radius + np.maximum(part.core, TELLS * (part.distance - part.radius))]
+        part = copy(pairs)
         part.weights, part.normals = pairs.weights.copy(), pairs.normals.copy()
         part.weights[:, rows] = self._weights[:, place[rows]]
         part.normals[:, rows] = self._normals[:, place[rows]]

@@ -29,6 +29,10 @@ def frames_of(built):
     return frames
 
 
+# Corners of a sheet of 0.4 m from the bottom up once it is folded in four: right over left, then back over front.
+QUADRANTS = [(-0.2, -0.2), (0.2, -0.2), (0.2, 0.2), (-0.2, 0.2)]
+
+
 class TestNoFrameIntersects:
     def test_sheet_on_sphere(self):
         last = frames_of(scenes.on_sphere(12))[-1]
@@ -40,18 +44,28 @@ class TestNoFrameIntersects:
     def test_sheet_on_a_needle(self):
         frames_of(scenes.on_needle(10, 10))
 
-    @pytest.mark.long
-    def test_sheet_folded_in_four(self):
-        last = frames_of(scenes.folded(10))[-1].positions
-        assert np.ptp(last[:, 0]) < 0.3 and np.ptp(last[:, 1]) < 0.35
+    @pytest.mark.parametrize("cells", [10, pytest.param(32, marks=pytest.mark.long)])
+    def test_sheet_folded_in_four(self, cells):
+        built = scenes.folded(cells)
+        frames = frames_of(built)
+        x, last = built[0].shells[0].rest_positions, frames[-1].positions
+        # A quarter of its plan, in the order that folding gives: quadrants at 1, 2, 3, 4 gaps of the pins.
+        assert np.ptp(last[:, 0]) < 0.23 and np.ptp(last[:, 1]) < 0.23
+        corners = [np.flatnonzero((np.abs(x[:, :2] - [sx, sy]) < 1e-9).all(axis=1))[0] for sx, sy in QUADRANTS]
+        assert np.allclose(last[corners], [[-0.2, -0.2, 0.004 * k] for k in range(4)], atol=1e-6)
+        assert sum(frame.stats["unsettled"] for frame in frames) == 0
 
     def test_sheets_crossing_at_speed(self):
         frames_of(scenes.crossing(5, 6))
 
+    def test_ribbon_folds_on_to_itself(self):
+        assert scenes.layers(frames_of(scenes.ribbon(40, 20, chute=0.06))[-1]) >= 3
+
     @pytest.mark.long
-    def test_ribbon_piles_up(self):
-        frames = frames_of(scenes.ribbon(40, 30))
-        assert frames[-1].stats["contacts"] > 0
+    @pytest.mark.parametrize(("chute", "bend"), [(0.08, 2e-6), (0.06, 1e-6)])
+    def test_ribbon_piles_up_in_twenty_layers(self, chute, bend):
+        frames = frames_of(scenes.ribbon(220, 120, chute=chute, bend=bend))
+        assert scenes.layers(frames[-1]) >= 20
 
     @pytest.mark.long
     def test_sleeve_twisted_and_compressed(self):
