@@ -35,11 +35,10 @@ from sample_scenes.kit.card import Fact, Size  # noqa: E402
 
 # Scene, frame, and the part of its height to show.
 HERO = (
-    ("paper", 44, 0.0, 1.0),
-    ("flag", 36, 0.54, 1.0),
-    ("sleeves", 20, 0.34, 0.64),
-    ("plant", 17, 0, 1),
-    ("dancer", 54, 0, 1),
+    ("poster", 13, 0.0, 1.0),
+    ("flag", 72, 0.0, 0.5),
+    ("crisps", 40, 0.0, 1.0),
+    ("hats", 11, 0.0, 1.0),
 )
 """Scenes and frames of the README's picture."""
 
