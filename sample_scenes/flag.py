@@ -1,6 +1,7 @@
 """A flag billowing in a steady wind: the quadratic model above, the nonlinear hinge below, nothing readjusted.
 
-See: waves that run from the mast to the free end, of the same size and speed on both flags.
+See: waves that run from the mast to the free end, alike on both flags: they begin as one and drift apart later, as
+flutter does.
 
 Differs: the paper's wind is a constant field and its force goes with the normal part of the air's speed; here the drag
 goes with its square (drag coefficient 1, air of 1.225 kg/m³), and the wind blows a little across the flag to start the
