@@ -7,7 +7,7 @@
    `points` takes them at the points of quadrature, along warp and weft;
 4. `clamps` says which slopes are held; `supports` changes variables so that what holds the limit surface is a component
    held fixed;
-5. `fields` takes control vertices to derivatives of the surface and stresses back to forces; `strains` and `energy` make
-   the corotated energy of them; `tangent` and `assembly` its second derivatives and their matrix;
+5. `fields` takes control vertices to derivatives of the surface and stresses back to forces; `strains` and `energy`
+   make the corotated energy of them; `tangent` and `assembly` its second derivatives and their matrix;
 6. `model` is a shell among the unknowns of a system; `on_surface` lets others act on its limit points.
 """
