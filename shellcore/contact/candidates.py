@@ -191,7 +191,7 @@ class BroadPhase:
         boxes = shell.faces.from_rest()
         for at, radius in zip(self.bodies.spheres_at, self.bodies.radii, strict=True):
             ball = Boxes.of(x, move, np.array([[at]]), wide + radius)
-            near = np.flatnonzero(boxes.meet(np.arange(len(corners)), ball, np.zeros(len(corners), dtype=int)))
+            near = boxes.meet(np.arange(len(corners)), ball, np.zeros(len(corners), dtype=int))
             # Corners as well: where a face rolls over the ball, the nearest point leaps from one to another.
             ends = np.unique(corners[near])
             faces.append(np.column_stack([ends, np.full((len(ends), 3), at)]))
@@ -239,8 +239,8 @@ class _Moving:
         x, move, wide = self._way
         return Boxes.of(x, move, self.surface.faces, wide)
 
-    def _meet(self, kind: str, mine: Ints, other: _Moving, their_kind: str, theirs: Ints) -> Bools:
-        """Whether features `mine[i]` and `theirs[i]` may meet, (p,)."""
+    def _meet(self, kind: str, mine: Ints, other: _Moving, their_kind: str, theirs: Ints) -> Ints:
+        """The k, rising, of which features `mine[k]` and `theirs[k]` may meet."""
         boxes, i = self._boxes(kind, mine)
         others, j = other._boxes(their_kind, theirs)
         return boxes.meet(i, others, j)

@@ -12,8 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from ..types import Bools, Floats, Ints
+from ..types import Floats, Ints
 from ..vectors import components, picked
+
+# Which children of two nodes make pairs, by which of the nodes have any.
+CHILDREN = {
+    (True, True): (np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])),
+    (True, False): (np.array([0, 1]), np.array([0, 0])),
+    (False, True): (np.array([0, 0]), np.array([0, 1])),
+}
 
 
 class Boxes:
@@ -30,8 +37,8 @@ class Boxes:
             return Boxes(low - margin, high + margin)
         return Boxes(low - margin, high + margin, *_interval(components(move), vertices))
 
-    def meet(self, mine: Ints, other: Boxes, theirs: Ints) -> Bools:
-        """Whether box `mine[i]` may meet `other`'s `theirs[i]` during the motion, (p,)."""
+    def meet(self, mine: Ints, other: Boxes, theirs: Ints) -> Ints:
+        """The k, rising, of which box `mine[k]` may meet `other`'s `theirs[k]` during the motion."""
         i, j = mine, theirs
         moving = self.back is not None and other.back is not None
         left: Ints | None = None
@@ -51,9 +58,8 @@ class Boxes:
             kept = np.flatnonzero(near)
             i, j = _at(i, kept), _at(j, kept)
             left = kept if left is None else _at(left, kept)
-        met = np.zeros(len(mine), dtype=bool)
-        met[left] = True
-        return met
+        assert left is not None
+        return left
 
     def from_rest(self) -> Boxes:
         """The same with displacements that may also be cut short, down to none."""
@@ -129,18 +135,16 @@ class BoxTree:
         i = j = np.zeros(1, dtype=np.int64)
         for level in range(1, max(self.depth, other.depth) + 1):
             down_i, down_j = level <= self.depth, level <= other.depth
-            parts = []
-            for a in (0, 1) if down_i else (0,):
-                for b in (0, 1) if down_j else (0,):
-                    first = 2 * i + a if down_i else i
-                    second = 2 * j + b if down_j else j
-                    if alone and a > b:
-                        first, second = first[i != j], second[i != j]
-                    parts.append((first, second))
-            i, j = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
+            # Children of a pair stay together: what is near in space is then near in memory.
+            left, right = CHILDREN[down_i, down_j]
+            i = ((2 * i if down_i else i)[:, None] + left).ravel()
+            j = ((2 * j if down_j else j)[:, None] + right).ravel()
+            if alone:
+                once = np.flatnonzero(i <= j)
+                i, j = _at(i, once), _at(j, once)
             mine, theirs = self.levels[min(level, self.depth)], other.levels[min(level, other.depth)]
             met = mine.meet(i, theirs, j)
-            i, j = i[met], j[met]
+            i, j = _at(i, met), _at(j, met)
         if alone:
             i, j = i[i != j], j[i != j]
         first, second = self._order[i], other._order[j]

@@ -16,7 +16,7 @@ from ..linalg import Lu
 from ..types import Bools, Floats, Ints, Sparse
 from ..vectors import by_columns
 from .model import SubdivisionModel
-from .supports import FAINT, ToControl, adjacent
+from .supports import ToControl, adjacent, without_faint
 
 
 class SurfaceMap:
@@ -46,10 +46,9 @@ class SurfaceMap:
         self.visible, self.vertex_count = visible, vertex_count
         self._movable = [_movable(models, vertex_count, axis) for axis in range(3)]
         self._placing: list[Lu | None] = [None] * 3
-        near = [_loose(matrix, columns) for matrix, columns in zip(self._read, fixed, strict=True)]
-        self._near = [csr_matrix(part) for part in near]
+        self._near = [without_faint(part, held) for part, held in zip(self._read, fixed, strict=True)]
         whole = adjacent(self._read)
-        self._block = whole, csr_matrix(whole.T), Change(adjacent(near))
+        self._block = whole, csr_matrix(whole.T), Change(adjacent(self._near))
 
     def read(self, y: Floats) -> Floats:
         """Points of the surface, (visible, 3), by columns."""
@@ -97,15 +96,6 @@ def _movable(models: dict[int, SubdivisionModel], vertex_count: int, axis: int) 
     for model in models.values():
         position[model.slots[model.exchanges[axis].slots]] = False
     return np.flatnonzero(position)
-
-
-def _loose(matrix: Sparse, fixed: Ints) -> Sparse:
-    """Without the columns of fixed unknowns and what is too faint for a matrix to be factored."""
-    part = matrix.tocoo()
-    loose = np.ones(matrix.shape[1], dtype=bool)
-    loose[fixed] = False
-    kept = loose[part.col] & (np.abs(part.data) > FAINT)
-    return coo_matrix((part.data[kept], (part.row[kept], part.col[kept])), shape=matrix.shape)
 
 
 def pinned(shells: Any, offsets: Ints, visible: int) -> Bools:

@@ -21,10 +21,15 @@ from ..types import Bools, Floats, Ints, Sparse
 from .surface import LoopSurface
 
 # Entries of the change of variables below this share are round-off; those below the second are left out of matrices to
-# be factored (a Newton step is then off by as much; forces are not).
-SMALL, FAINT = 1e-13, 1e-6
-# Slopes that others already fix, by the size left of their condition.
-DEPENDENT = 1e-8
+# be factored (a Newton step is then off by as much; forces are not). With 1e-6 instead Newton's method takes as many
+# steps on clamped sleeves of h/t = 11 to 1100, and a matrix of 2.5k vertices has a fifth more entries.
+SMALL, FAINT = 1e-13, 1e-4
+# Slopes that others already fix, by the size left of their condition. On a closed border whose lattice is symmetric
+# about it the slopes at every second vertex add up to those at the others; out of round by 1e-5 they are nearly
+# dependent, and unknowns would have to move 1e5 times as far as the slope they carry.
+DEPENDENT = 1e-3
+# What ghosts count more than other vertices where unknowns are chosen to carry slopes.
+FAVOUR = 1e3
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,7 @@ class ToControl:
     def __init__(self, matrices: list[Sparse], fixed: list[Ints]) -> None:
         self.matrices, self.fixed = matrices, fixed
         self._back = [csr_matrix(matrix.T) for matrix in matrices]
+        self._near = [without_faint(matrix) for matrix in matrices]
         self._whole: tuple[Sparse, Sparse, Change] | None = None
 
     def apply(self, y: Floats) -> Floats:
@@ -82,20 +88,23 @@ class ToControl:
         neighbours by a sixth of their way, those next to them by a sixth of that, …
         """
         if self._whole is None:
-            whole, near = adjacent(self.matrices), []
-            for matrix, fixed in zip(self.matrices, self.fixed, strict=True):
-                part = matrix.tocoo()
-                loose = np.ones(matrix.shape[0], dtype=bool)
-                loose[fixed] = False
-                kept = loose[part.col] & (np.abs(part.data) > FAINT)
-                near.append(coo_matrix((part.data[kept], (part.row[kept], part.col[kept])), shape=matrix.shape))
+            whole = adjacent(self.matrices)
+            near = [without_faint(part, held) for part, held in zip(self.matrices, self.fixed, strict=True)]
             self._whole = whole, csr_matrix(whole.T), Change(adjacent(near))
         return Congruence(block, *self._whole)
 
     def mean_congruence(self, stiffness: Sparse) -> Sparse:
-        """TᵀKT of an (n, n) matrix that serves every coordinate, averaged over them."""
-        pairs = zip(self.matrices, self._back, strict=True)
-        return sum(back @ stiffness @ matrix for matrix, back in pairs) / 3.0
+        """TᵀKT of an (n, n) matrix that serves every coordinate, averaged over them; without what is faint."""
+        return sum(near.T @ stiffness @ near for near in self._near) / 3.0
+
+
+def without_faint(matrix: Sparse, fixed: Ints | None = None) -> Sparse:
+    """A change of variables for matrices that are factored: without what is too faint, and without fixed unknowns."""
+    part = matrix.tocoo()
+    kept = np.abs(part.data) > FAINT
+    if fixed is not None:
+        kept &= ~np.isin(part.col, fixed)
+    return csr_matrix((part.data[kept], (part.row[kept], part.col[kept])), shape=matrix.shape)
 
 
 def adjacent(matrices: list[Sparse]) -> Sparse:
@@ -146,7 +155,7 @@ def exchange(surface: LoopSurface, base: Sparse | None, held: Ints, slopes: Spar
     turning = csr_matrix(slopes @ base)
     slots, kept = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     if turning.shape[0]:
-        slots, kept = _slots(positions, turning, held)
+        slots, kept = _slots(positions, turning, held, surface.vertex_count)
     conditions = csr_matrix(vstack([positions, turning[kept]]))
     exchanged = np.concatenate([held, slots])
     if len(exchanged) == 0:
@@ -166,8 +175,13 @@ def exchange(surface: LoopSurface, base: Sparse | None, held: Ints, slopes: Spar
     return Exchange(csr_matrix(base @ swap), slots, kept, exchanged)
 
 
-def _slots(positions: Sparse, turning: Sparse, held: Ints) -> tuple[Ints, Ints]:
-    """An unknown for each slope condition, chosen by pivoting, and the conditions that are independent."""
+def _slots(positions: Sparse, turning: Sparse, held: Ints, own_count: int) -> tuple[Ints, Ints]:
+    """An unknown for each slope condition, and the conditions that are independent; ghosts are unknowns from
+    `own_count` on.
+
+    Pivoting alone takes ghosts and vertices inside as they come, and then every one of them follows all others around
+    the border. With ghosts first, each follows the few vertices inside that are next to it.
+    """
     reduced = turning.toarray()
     if len(held):
         own = positions[:, held].toarray()
@@ -180,5 +194,12 @@ def _slots(positions: Sparse, turning: Sparse, held: Ints) -> tuple[Ints, Ints]:
     _, triangle, order = qr(reduced.T, mode="economic", pivoting=True)
     size = np.abs(np.diagonal(triangle))
     kept = np.sort(order[: int((size > DEPENDENT * size[0]).sum())])
-    _, _, columns = qr(reduced[kept], mode="economic", pivoting=True)
-    return near[columns[: len(kept)]].astype(np.int64), kept.astype(np.int64)
+    reduced = reduced[kept]
+    found: list[tuple[int, Ints]] = []
+    for favour in (1.0, FAVOUR):
+        _, _, columns = qr(reduced * np.where(near >= own_count, favour, 1.0), mode="economic", pivoting=True)
+        chosen = columns[: len(kept)]
+        follows = np.linalg.solve(reduced[:, chosen], np.delete(reduced, chosen, axis=1))
+        found.append((int((np.abs(follows) > FAINT).sum()), chosen))
+    pivots = min(found, key=lambda one: one[0])[1]
+    return near[pivots].astype(np.int64), kept.astype(np.int64)

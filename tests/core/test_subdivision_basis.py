@@ -190,6 +190,28 @@ def test_exchanged_variables_are_limits_and_slopes(name: str) -> None:
     assert RULES[3].sum() == pytest.approx(3.0)
 
 
+@pytest.mark.parametrize("bumps", [0.0, 1e-5, 1e-3])
+def test_clamped_rings_change_variables_by_a_little(bumps: float) -> None:
+    # On a ring whose lattice is symmetric about it the slopes at even and at odd vertices have the same sum.
+    points, faces = meshes.bumpy(meshes.cylinder(24, 6, 1.0, 2.0), bumps)
+    surface, x = surface_of((points, faces))
+    ring = np.arange(24)
+    _, rows, _ = across_border(surface, x, ring)
+    change = exchange(surface, None, ring, rows)
+    assert len(change.kept) == 23
+    assert np.abs(change.to_control).max() < 30.0
+    loose = np.ones(len(x), dtype=bool)
+    loose[change.fixed] = False
+    entries = change.to_control[change.fixed][:, np.flatnonzero(loose)]
+    assert (np.abs(entries) > 1e-4).sum() < 15 * len(change.fixed)
+    # Where the others are as they rest, so is the slope that was left out.
+    y = np.linalg.solve(change.to_control.toarray(), x) + 0.1 * loose[:, None] * np.random.default_rng(0).normal(
+        size=x.shape
+    )
+    turned = rows @ (change.to_control @ y)
+    assert np.abs(turned - rows @ x).max() < max(20.0 * bumps, 1e-9)
+
+
 @pytest.mark.parametrize("closed", [True, False])
 def test_refined_control_meshes_have_the_same_surface(closed: bool) -> None:
     points, faces = meshes.icosphere(1) if closed else meshes.bumpy(meshes.fan(5, 3), 0.3)

@@ -2,43 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import cases
 import numpy as np
 import pytest
+from loop_plates import PLATE, SMALL, plate, rest
 
 import meshes
 import shellcore as sc
 from shellcore.subdivision.supports import Slopes, across_border
 
-PLATE = sc.Material(stretch=1e4, poisson=0.3, bend=1.0, bend_poisson=0.3, areal_density=1.0, thickness=0.01)
-SMALL = 1e-3  # m/s²: deflections stay linear
 STRIP = sc.Material(stretch=1.2e5, shear=6e4, bend=100.0, bend_shear=50.0, areal_density=1.0, thickness=0.1)
-
-
-def rest(shell: sc.Shell, **options: Any) -> tuple[np.ndarray, dict[str, Any]]:
-    """Limit positions at equilibrium, and what the solver said."""
-    stats: dict[str, Any] = {}
-    gravity = options.pop("gravity", (0.0, 0.0, 0.0))
-    x = sc.equilibrium(sc.Scene([shell], gravity=gravity), stats=stats, **options)
-    return shell.limit(np.concatenate([x, *stats["hidden"]])), stats
-
-
-def plate(n: int, edge: str, material: sc.Material = PLATE, mesh: meshes.Mesh | None = None, **options: Any) -> float:
-    """Deflection of the middle of a unit square under its weight per unit of load."""
-    points, faces = meshes.grid(n, n, 1.0, 1.0, "one") if mesh is None else mesh
-    axes = np.tile([1.0, 0.0, 0.0], (len(faces), 1))
-    shell = sc.Shell(points, faces, material, bending="subdivision", axes=axes, **options)
-    limit = shell.limit(points)
-    middle, side = (int(np.argmin(((limit - at) ** 2).sum(axis=1))) for at in ([0.5, 0.5, 0], [1, 0.5, 0]))
-    if edge == "clamped":
-        shell.clamp(shell.mesh.boundary_vertices)
-    else:
-        shell.pin(shell.mesh.boundary_vertices, axes=(False, False, True))
-        shell.pin([middle], axes=(True, True, False))
-        shell.pin([side], axes=(False, True, False))
-    return float(-rest(shell, gravity=(0, 0, -SMALL))[0][middle, 2] / SMALL)
 
 
 @pytest.mark.parametrize("edge", ["clamped", "supported"])
@@ -52,19 +25,6 @@ def test_one_point_is_softer_and_tied_ghosts_are_stiffer() -> None:
     assert 1.02 < plate(12, "clamped", quadrature=1) / cases.PLATE["clamped"] < 1.04
     # The paper's ghosts: 15% off where free ones are 0.004% off.
     assert plate(16, "clamped", ghosts="tied") / cases.PLATE["clamped"] == pytest.approx(0.8456, abs=2e-3)
-
-
-@pytest.mark.parametrize("name", ["alternating", "unstructured"])
-def test_irregular_plates_are_too_stiff_by_less_on_finer_meshes(name: str) -> None:
-    # Vertices of other than six edges everywhere, then only the given ones: the basis has no quadratics there.
-    mesh = meshes.grid(4, 4, 1.0, 1.0, "alternating") if name == "alternating" else meshes.unstructured(40, 1.0, 1.0)
-    points, faces = sc.fit_control(*mesh), mesh[1]
-    errors = []
-    for _ in range(3):
-        errors.append(1.0 - plate(0, "clamped", mesh=(points, faces)) / cases.PLATE["clamped"])
-        points, faces = sc.refine_control(points, faces)
-    assert errors[0] > errors[1] > errors[2] > 0.0
-    assert 0.5 * np.log2(errors[0] / errors[2]) > 1.0, errors
 
 
 def test_a_quarter_of_a_plate() -> None:
