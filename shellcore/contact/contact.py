@@ -462,8 +462,8 @@ class Contact(Energy):
         return -self._rows.value_and_gradient(x)[1]
 
     def summary(self, x: Floats) -> dict[str, Any]:
-        """For the stats of a frame: contacts that press, the energy [J] that they hold and give back, smallest distance [m]
-        of what may touch, counts."""
+        """For the stats of a frame: contacts that press, energy [J] they hold and give back, smallest distance [m] of
+        what may touch, counts."""
         # A cut makes a new contact, which has not looked at anything before its first step.
         contacts = 0 if self._rows is None else int((self._rows.pushes(x) > 0).sum())
         stored = 0.0 if self._rows is None else self._rows.value_and_gradient(x)[0]
