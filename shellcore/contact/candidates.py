@@ -80,28 +80,28 @@ class BroadPhase:
         off: Bools = np.logical_or.reduce([(np.abs(x - self.anchor) > self.margin).any(axis=1) for x in places])
         return off
 
-    def build(self, x: Floats, move: Floats | None, margin: float, ahead: float = 0.0) -> Candidates:
-        """Candidates for the way from x (n, 3) to x + move, and what is no further apart than `ahead` [m] beyond."""
+    def build(self, x: Floats, move: Floats | None, margin: float) -> Candidates:
+        """Candidates for the way from x (n, 3) to x + move."""
         self.builds += 1
         self.margin = margin
         self.anchor = x if move is None else x + move
-        wide = margin + 0.5 * (self._widest + ahead)
+        wide = margin + 0.5 * self._widest
         shell = _Moving(self.bodies.shell_surface, x, move, wide)
-        solid = self._solids(shell, x, move, margin + 0.5 * ahead, wide)
+        solid = self._solids(shell, x, move, margin, wide)
         if not self.meshes:
             return solid
         self._shell_tree.refit(shell.faces)
         self.known = self._meshes(shell, self._shell_tree, x, move, margin, wide)
         return solid.joined(self.known)
 
-    def glance(self, x: Floats, move: Floats, margin: float, ahead: float = 0.0) -> Candidates:
+    def glance(self, x: Floats, move: Floats, margin: float) -> Candidates:
         """What `build` answers, with pairs of meshes as they were found last: complete for planes and spheres only."""
         if self.meshes and self.known is None:
-            return self.build(x, move, margin, ahead)
+            return self.build(x, move, margin)
         self.margin = -1.0 if self.meshes else margin
         self.anchor = x + move
-        wide = margin + 0.5 * (self._widest + ahead)
-        solid = self._solids(_Moving(self.bodies.shell_surface, x, move, wide), x, move, margin + 0.5 * ahead, wide)
+        wide = margin + 0.5 * self._widest
+        solid = self._solids(_Moving(self.bodies.shell_surface, x, move, wide), x, move, margin, wide)
         return solid if self.known is None else solid.joined(self.known)
 
     def _solids(self, shell: _Moving, x: Floats, move: Floats | None, margin: float, wide: float) -> Candidates:
