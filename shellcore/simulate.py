@@ -120,7 +120,7 @@ def progress(
         strain_limit = STRAIN_LIMIT if tolerance is None else 0.0
     system = System(scene, strain_limit)
     if resume is None:
-        system.contact.check_start(system.targets(0.0, system.start), 0.0)
+        system.start = system.contact.check_start(system.targets(0.0, system.start), 0.0)
     run = _Run(scene, Integrator(system, integrator, beta, gamma, jacobian), solver, iterations, tolerance)
     return run.frames(int(frames), float(fps), int(substeps), resume)
 

@@ -39,11 +39,21 @@ class Candidates:
 
     def without(self, exempt: Bools) -> Candidates:
         """Rows with an exempt vertex on both sides left out; `exempt` (total,). Planes and spheres stay."""
-        faces, edges = exempt[self.vertex_face], exempt[self.edge_edge]
+        faces, edges = self._both(exempt)
         simple = np.arange(len(faces)) < len(self.normals)
-        keep = ~(faces[:, 0] & faces[:, 1:].any(axis=1)) | simple | (self.radius > 0)
-        kept = ~(edges[:, :2].any(axis=1) & edges[:, 2:].any(axis=1))
-        return Candidates(self.vertex_face[keep], self.edge_edge[kept], self.normals, self.radius[keep])
+        keep = ~faces | simple | (self.radius > 0)
+        return Candidates(self.vertex_face[keep], self.edge_edge[~edges], self.normals, self.radius[keep])
+
+    def within(self, exempt: Bools) -> Candidates:
+        """Only the rows of meshes with an exempt vertex on both sides; for lists without planes and spheres."""
+        faces, edges = self._both(exempt)
+        return Candidates(self.vertex_face[faces], self.edge_edge[edges], self.normals, self.radius[faces])
+
+    def _both(self, exempt: Bools) -> tuple[Bools, Bools]:
+        """Which rows of each list have an exempt vertex on both sides."""
+        faces, edges = exempt[self.vertex_face], exempt[self.edge_edge]
+        both: Bools = np.asarray(edges[:, :2].any(axis=1) & edges[:, 2:].any(axis=1))
+        return np.asarray(faces[:, 0] & faces[:, 1:].any(axis=1)), both
 
 
 # Boxes are made for single pairs where there is less than one for so many vertices.

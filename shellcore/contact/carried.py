@@ -30,9 +30,11 @@ class CarriedContact(Carried):
     def report(self, counts: dict[str, Any]) -> None:
         self._contact.report = counts
 
-    def check_start(self, x: Floats, t: float) -> None:
+    def check_start(self, x: Floats, t: float) -> Floats:
         """As `Contact`."""
-        self._contact.check_start(self._points.read(x), t)
+        points = self._points.read(x)
+        moved = self._contact.check_start(points, t)
+        return x if moved is points else self._points.placed(x, moved)
 
     def end_frame(self, x: Floats, t: float) -> None:
         """As `Contact`."""

@@ -25,8 +25,10 @@ from .friction import CREEP, Friction
 from .lips import Lips
 from .pairs import Pairs
 from .rows import Rows
-from .start import attached, checked_start
+from .seams import Seams
+from .start import found_at, refuse
 from .struck import Struck
+from .untangle import Untangling
 
 # Spring of a contact: so many times a vertex's inertia m/h², plus so many times its weight over the contact distance,
 # plus a share of its stretch stiffness: little against colliders, where sheets rest and springs that are too hard for
@@ -93,11 +95,13 @@ class Contact(Energy):
         self._bound: Floats | None = None
         self._struck = Struck()
         self._tied = np.arange(bodies.count, bodies.total)
-        # What is sewn together starts at distance zero: its vertices do not collide with each other.
-        self._sewn = np.concatenate([attached(scene), np.zeros(bodies.total - bodies.count, dtype=bool)])
-        self._exempt: Bools | None = self._sewn if self._sewn.any() else None
+        self._seams = Seams(scene, bodies)
+        # What intersected at the start and passes.
+        self._passing = np.zeros(bodies.total, dtype=bool)
         self.tangled = 0
-        """Intersections at the start that were let be."""
+        """Intersections at the start that were let be, or that planes and spheres have yet to push out."""
+        self.untangled = 0
+        """Pairs of faces that intersected at the start and were moved apart."""
         self.late = False
         """Whether colliders have not reached the end of their step."""
         self.blocked = ""
@@ -105,23 +109,48 @@ class Contact(Energy):
         self.report: dict[str, Any] = {}
         self.new_report()
 
-    def check_start(self, x: Floats, t: float) -> None:
-        """Find intersections at x (n, 3), time t [s]; raises unless the scene says to let them be."""
+    def check_start(self, x: Floats, t: float) -> Floats:
+        """Where to start at time t [s] instead of x (n, 3): there, unless tangled sheets are to be moved apart.
+
+        Raises if there are intersections and the scene does not say what to do.
+        """
         if not self.exists:
-            return
-        found, involved = checked_start(self._scene, x, t)
+            return x
+        found = found_at(self._scene, x, t)
+        if found.count == 0:
+            return x
+        how, before = self._scene.intersections, len(found.shells) + len(found.meshes)
+        if how == "error":
+            refuse(found)
+        if how == "untangle" and before:
+            stack = _stacked(x, self.bodies.place(t))
+            moved, found = Untangling(self._scene, self.bodies, self._held).run(
+                stack, lambda place: found_at(self._scene, place, t)
+            )
+            left = len(found.shells) + len(found.meshes)
+            if left:
+                refuse(found, before - left)
+            x, self.untangled = by_columns(moved), before
         self.tangled = found.count
-        if involved.any():
+        if how == "ignore":
+            faces = self.bodies.shell_surface.faces
             # The colliders' faces are not told apart: what is tangled passes through all of them.
-            tangled = np.concatenate([involved, np.ones(self.bodies.total - self._count, dtype=bool)])
-            self._exempt = tangled | self._sewn
+            self._passing[faces[np.concatenate([found.shells.ravel(), found.meshes[:, 0]])]] = True
+            self._passing[self._count :] = True
+        return x
+
+    @property
+    def _exempt(self) -> Bools | None:
+        """Vertices (total,) that do not touch each other."""
+        exempt: Bools = self._seams.exempt | self._passing
+        return exempt if exempt[: self._count].any() else None
 
     def end_frame(self, x: Floats, t: float) -> None:
-        """Let faces that have come apart touch again (`intersections="untangle"`)."""
-        if self.tangled and self._exempt is not None and self._scene.intersections == "untangle":
-            self.tangled = checked_start(self._scene, x, t)[0].count
-            if self.tangled == 0:
-                self._exempt = self._sewn if self._sewn.any() else None
+        """See which seams have opened, and what has come out of planes and spheres (`intersections="untangle"`)."""
+        if self._seams.open(self._met, self._shadow, t):
+            self._built_at = None
+        if self.tangled and self._scene.intersections == "untangle":
+            self.tangled = found_at(self._scene, x, t).count
 
     def close_cracks(self, closed: Bools) -> Lips | None:
         """Keep copies (n,) along cracks that have not opened from passing through each other: the sheet drawn in there
@@ -141,14 +170,21 @@ class Contact(Energy):
         return lips.near(pairs, pairs.nearest(self._shadow)[2])
 
     def kept(self) -> dict[str, Any]:
-        """Plain arrays for a saved state: pairs that the next step begins with."""
+        """Plain arrays for a saved state: pairs that the next step begins with, seams that have not opened."""
         known = self._broad.known
+        sewn = {"sewn": self._seams.exempt[: self._count]} if self._scene.attachments else {}
         if known is None:
-            return {}
-        return {"near_faces": known.vertex_face.astype(np.int32), "near_edges": known.edge_edge.astype(np.int32)}
+            return sewn
+        near = {"near_faces": known.vertex_face.astype(np.int32), "near_edges": known.edge_edge.astype(np.int32)}
+        return near | sewn
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Take up what `kept` gave."""
+        if "sewn" in saved:
+            sewn = np.array(saved["sewn"], dtype=bool)
+            if sewn.shape != (self._count,):
+                raise ShellError("resume: sewn must have one entry a vertex; is it a state of this scene?")
+            self._seams.exempt[: self._count] &= sewn
         if "near_faces" not in saved or not self._broad.meshes:
             return
         faces, edges = (np.array(saved[name], dtype=np.int64) for name in ("near_faces", "near_edges"))
@@ -426,11 +462,25 @@ class Contact(Energy):
         return -self._rows.value_and_gradient(x)[1]
 
     def summary(self, x: Floats) -> dict[str, Any]:
-        """For the stats of a frame: contacts that press, smallest distance [m] of what may touch, counts."""
+        """For the stats of a frame: contacts that press, energy [J] they hold and give back, smallest distance [m] of
+        what may touch, counts."""
         # A cut makes a new contact, which has not looked at anything before its first step.
         contacts = 0 if self._rows is None else int((self._rows.pushes(x) > 0).sum())
-        counts = {"contacts": contacts, "nearest": self._nearest(), "intersections": self.tangled}
-        return self.report | counts | {"intersections_at_start": self._scene.intersections}
+        stored = 0.0 if self._rows is None else self._rows.value_and_gradient(x)[0]
+        counts = {
+            "contacts": contacts,
+            "contact_energy": stored,
+            "nearest": self._nearest(),
+            "intersections": self.tangled,
+        }
+        return (
+            self.report
+            | counts
+            | {
+                "intersections_at_start": self._scene.intersections,
+                "untangled": self.untangled,
+            }
+        )
 
     def _build(self, stack: Floats, move: Floats) -> None:
         self._take(stack, self._broad.build(stack, move, self._margin))

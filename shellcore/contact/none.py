@@ -20,8 +20,9 @@ class NoContact:
         self.report: dict[str, Any] = {}
         self.new_report()
 
-    def check_start(self, x: Floats, t: float) -> None:
-        """Nothing to find."""
+    def check_start(self, x: Floats, t: float) -> Floats:
+        """Nothing to find: x."""
+        return x
 
     def end_frame(self, x: Floats, t: float) -> None:
         """Nothing to part."""

@@ -1,4 +1,4 @@
-"""Before the first step: intersections are found and named, or set aside on request."""
+"""Before the first step: intersections are found and named."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ from ..types import Bools, Floats
 from .intersections import Intersections, scene_intersections
 
 
-def checked_start(scene: Scene, x: Floats, t: float) -> tuple[Intersections, Bools]:
-    """Intersections at the start, and which vertices of the stacked shells they involve, (n,).
-
-    Raises `ShellError` that names the faces, unless the scene says to ignore or untangle them.
-    """
+def found_at(scene: Scene, x: Floats, t: float) -> Intersections:
+    """Intersections at positions x (n, 3) of the stacked shells, time t [s], that contact would not allow."""
     own = scene.self_contact and (len(scene.shells) > 1 or any(shell.self_contact for shell in scene.shells))
     found = scene_intersections(scene, x, t, shells=own)
     offsets = scene.offsets()
@@ -27,17 +24,22 @@ def checked_start(scene: Scene, x: Floats, t: float) -> tuple[Intersections, Boo
         found.shells = found.shells[(a != b) | touches[a]]
     sewn = attached(scene)[faces].any(axis=1)
     found.shells = found.shells[~sewn[found.shells].all(axis=1)]
-    involved = np.zeros(len(x), dtype=bool)
-    if found.count == 0:
-        return found, involved
-    if scene.intersections == "error":
+    return found
+
+
+def refuse(found: Intersections, untangled: int | None = None) -> None:
+    """Raise a `ShellError` that names the faces of intersections, after so many were `untangled` if that was tried."""
+    if untangled is None:
         raise ShellError(
             f"the scene starts with {found.count} intersections: {_named(found)}; move the parts apart, or set "
-            "Scene(intersections='ignore') to let these faces pass or 'untangle' to let them part",
+            "Scene(intersections='ignore') to let these faces pass or 'untangle' to move them apart",
             faces=found.faces,
         )
-    involved[faces[np.concatenate([found.shells.ravel(), found.meshes[:, 0]])]] = True
-    return found, involved
+    raise ShellError(
+        f"{found.count} intersections at the start could not be untangled ({untangled} could): {_named(found)}; move "
+        "the parts apart, or set Scene(intersections='ignore') to let these faces pass",
+        faces=found.faces,
+    )
 
 
 def attached(scene: Scene) -> Bools:
