@@ -227,8 +227,8 @@ def _coming(
 
     Boxes of edges that pass each other askew overlap long before the edges are near. The direction between nearest
     points (by `weights`) separates the sides, the `first` one or two vertices from the others, by at least the
-    difference of what its vertices reach along it, any of which may be cut short. Leaves a third of the pairs of a sheet
-    with a ball's mesh.
+    difference of what its vertices reach along it, any of which may be cut short. That leaves a third of the pairs of
+    a sheet with a ball's mesh.
     """
     places = components(x)
     corners = [np.ascontiguousarray(corner) for corner in rows.T]
