@@ -1,11 +1,12 @@
 """Sleeves of subdivision shells, twisted and compressed: do the folds depend on the material and not on the mesh?
 
-Quasi-static, no gravity: end rings are clamped and moved in steps, each step solved for equilibrium from the
-last. Folds are counted as the strongest wave around the middle half of the sleeve. Writes out/subdivision_*.json and
-docs/pictures/subdivision_twist.png, subdivision_compression.png.
+No gravity: end rings are clamped and moved slowly, one linear system a step. Folds are counted as the strongest wave
+around the middle half of the sleeve. Writes out/sleeve_*.json and .npz, and from these
+docs/pictures/subdivision_twist.png and subdivision_compression.png.
 
-    python benchmarks/subdivision.py                      both, up to 1496 vertices
-    python benchmarks/subdivision.py twist compression full      and up to 4015 and 5856
+    python benchmarks/subdivision.py                      all cases of both, then pictures
+    python benchmarks/subdivision.py twist "thin"         some cases of one, by name
+    python benchmarks/subdivision.py pictures             of cases that were run
     python benchmarks/subdivision.py cost                 time of the compression scene against hinge + fem
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import sys
 import time
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -181,13 +183,40 @@ def compression(names: list[str]) -> None:
                 keep("compression", name, *run("compression", size, RADIUS / 50, [0.02], bending, 0.05))
 
 
+def pictures() -> None:
+    """Sleeves of `keep`, where they were run, as they end."""
+    twisted = (
+        "494 vertices",
+        "1496 vertices",
+        "4015 vertices",
+        "thin",
+        "thickness × 10",
+        "and stretch × 10",
+        "thin, all moduli × 10",
+    )
+    pushed = tuple(f"{bending}, {size} vertices" for bending in ("subdivision", "hinge") for size in (494, 2232, 5856))
+    for load, names in (("twist", twisted), ("compression", pushed)):
+        shown = []
+        for name in names:
+            path = kept(load, name)
+            if path.exists():
+                with np.load(path) as saved:
+                    shown.append((name, (saved["shapes"][-1], saved["faces"])))
+        if shown:
+            picture(load, shown)
+
+
+def kept(load: str, name: str) -> Path:
+    """Where the shapes of a case are."""
+    safe = "".join(c if c.isalnum() else "_" for c in name)
+    return common.OUT / f"sleeve_{load}_{safe}.npz"
+
+
 def keep(load: str, name: str, rows: list[dict[str, Any]], shapes: list[tuple[np.ndarray, np.ndarray]]) -> None:
     """Numbers and shapes of a case, in a file of its own, so that cases can run one by one."""
-    safe = "".join(c if c.isalnum() else "_" for c in name)
-    common.write(f"sleeve_{load}_{safe}", {"name": name, "rows": rows})
-    np.savez_compressed(
-        common.OUT / f"sleeve_{load}_{safe}.npz", faces=shapes[-1][1], shapes=np.stack([x for x, _ in shapes])
-    )
+    path = kept(load, name)
+    common.write(path.stem, {"name": name, "rows": rows})
+    np.savez_compressed(path, faces=shapes[-1][1], shapes=np.stack([x for x, _ in shapes]))
 
 
 SCHEMES: dict[str, tuple[int, dict[str, Any]]] = {
@@ -226,10 +255,12 @@ def cost() -> None:
 
 
 if __name__ == "__main__":
-    asked, names = [a for a in sys.argv[1:] if a in ("twist", "compression", "cost")], sys.argv[2:]
+    asked, names = [a for a in sys.argv[1:2] if a in ("twist", "compression", "cost", "pictures")], sys.argv[2:]
     if "cost" in asked:
         cost()
     if "twist" in asked or not asked:
         twist(names)
     if "compression" in asked or not asked:
         compression(names)
+    if "pictures" in asked or not asked:
+        pictures()

@@ -1,7 +1,8 @@
-"""Exact answers, mesh dependence and stiffness ranges: the tables and pictures of docs/validation.md.
+"""Every target of the project's physics notes, by model and mesh: numbers, tables and pictures of docs/validation.md.
 
-Run from the project's root. Writes out/validation.json, docs/pictures/validation.png and docs/pictures/drapes.png, and
-prints what it writes. Takes some minutes; parts named as arguments are computed anew, the rest is kept.
+Run from the project's root. Writes docs/validation.json, the computed part of docs/validation.md and its pictures, and
+prints what it writes. Takes some minutes; parts named as arguments are computed anew, the rest is kept; `page` only
+writes the page again.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
 import cases  # noqa: E402
 import matplotlib  # noqa: E402
 import numpy as np  # noqa: E402
 import scenes  # noqa: E402
+from report import motion, page, shells  # noqa: E402
 
 import shellcore as sc  # noqa: E402
 
@@ -203,24 +205,40 @@ def picture(data: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    (ROOT / "out").mkdir(exist_ok=True)
     parts = {
         "exact": exact_answers,
         "roll": rolled,
+        "subdivision": shells.subdivision_strips,
+        "plates": shells.plates,
+        "roof": shells.roofs,
+        "frequencies": shells.plate_frequencies,
+        "convergence": shells.convergence,
+        "fall": motion.free_fall,
+        "oscillator": motion.oscillations,
+        "momentum": motion.momentum,
+        "energy": motion.swinging_energy,
+        "incline": motion.incline,
+        "identities": motion.identities,
+        "modal": motion.modal,
+        "agreement": motion.agreement,
         "cylinders": cylinders,
         "independence": independence,
         "drapes": drapes,
         "ranges": ranges,
     }
-    kept = ROOT / "out/validation.json"
-    wanted = sys.argv[1:] or list(parts)
-    data: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if sys.argv[1:] and kept.exists() else {}
-    for name in wanted:
+    kept = ROOT / "docs/validation.json"
+    chosen = sys.argv[1:]
+    data: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if chosen and kept.exists() else {}
+    for name in [part for part in chosen if part != "page"] or ([] if chosen else list(parts)):
         data[name] = parts[name]()
-        kept.write_text(json.dumps(data, indent=1, ensure_ascii=False), encoding="utf-8")
+        # As a file holds them: keys of tables become text.
+        data = json.loads(json.dumps(data))
+        kept.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         print(f"## {name}\n{json.dumps(data[name], indent=1, ensure_ascii=False)}", flush=True)
     if set(parts) <= set(data):
         picture(data)
+        page.picture(data, ROOT / "docs/pictures/validation_motion.png")
+        page.write(data, ROOT / "docs/validation.md")
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def build(size: Size) -> None:
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 4, 6, 9, 48), view=(1.0, -0.75, 0.45), panel=(380, 330), floor=None)
+    return Picture((1, 4, 6, 9, 14, LAST), view=(1.0, -0.75, 0.45), panel=(460, 380), floor=None, columns=3)
 
 
 def drop(name: str) -> float:

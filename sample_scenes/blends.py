@@ -41,6 +41,8 @@ def keep(name: str, folder: Path = FOLDER) -> Path:
         bpy.context.scene.frame_set(1)
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{name}.blend"
+        # Blender would keep the old one beside it.
+        path.unlink(missing_ok=True)
         bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True, copy=True)
     if path.stat().st_size > LARGEST:
         raise SystemExit(f"{path.name} has {path.stat().st_size} bytes, more than {LARGEST}")

@@ -16,7 +16,7 @@ from .kit.card import OURS, Card, Fact, Picture, Size
 from .kit.meshes import Shape, sheet
 
 CARD = Card("Crisp packet", OURS)
-WIDE, HIGH, LAST = 0.16, 0.22, 36
+WIDE, HIGH, LAST, FPS = 0.16, 0.22, 40, 120
 
 
 def bag(columns: int, rows: int) -> Shape:
@@ -36,9 +36,9 @@ def bag(columns: int, rows: int) -> Shape:
 
 
 def build(size: Size) -> None:
-    ob.frames(LAST)
+    ob.frames(LAST, FPS)
     obj = ob.shell(
-        "Packet", bag(*size((12, 16), (16, 22))), (0, 0, 0.125), (np.radians(80), 0, 0), bending="quadratic",
+        "Packet", bag(*size((12, 16), (26, 36))), (0, 0, 0.125), (np.radians(80), 0, 0), bending="quadratic",
         rest_angles="flat", use_pressure=True, pressure=60.0, field_gravity=0.0, damping_mass=8.0,
         damping_stiffness=0.005, air_density=0.0, strain_limit=0.0, **ob.material(3000.0, 0.02, 0.08),
     )  # fmt: skip
@@ -46,7 +46,7 @@ def build(size: Size) -> None:
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 4, 7, 12, LAST), view=(0.5, -1.0, 0.25), panel=(300, 380))
+    return Picture((1, 3, 5, 8, LAST), view=(0.55, -1.0, 0.2), panel=(300, 400))
 
 
 def check(size: Size) -> Fact:

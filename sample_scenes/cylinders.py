@@ -1,12 +1,12 @@
 """Four falling cylinders that differ only in the direction of their stiff axis.
 
-See: left to right isotropic, stiff along the cylinder ("vertical"), stiff around it ("horizontal"), diagonal. The
-second one is flattened most, the third bounces high.
+See: left to right isotropic, stiff along the cylinder ("vertical"), stiff around it ("horizontal"), diagonal. Colours
+are stress: it flashes up at impact, most where the wall is stiff around. Then the second one is flattened most, and
+the third bounces highest.
 
 Differs: rigidity 25 : 1 between the axes, 1.5 mN·m for the isotropic one; the cylinders fall on their side, tilted by
-12°. The walls do not collide with each other. The diagonal cylinder bounces about as high as the one that is stiff
-around it. The paper's left image shows stress; stress is kept and given to the material here, but in the picture that
-is kept it stays at the blue end of the scale.
+6°. Colours are the size of the membrane stress, red from 8 N/m on; the paper does not say which stress it draws. Walls
+collide with each other.
 """
 
 from __future__ import annotations
@@ -41,24 +41,26 @@ def build(size: Size) -> None:
             name,
             shape,
             (0.24 * index, 0.0, 0.2),
-            (np.radians(78), 0, 0),
+            (np.radians(84), 0, 0),
             bending="cubic",
             integrator="newmark",
             solver="newton",
-            substeps=2,
-            newmark_gamma=0.55,
-            newmark_beta=0.2756,
+            substeps=3,
+            newmark_gamma=0.6,
+            newmark_beta=0.3025,
             axes_source="UV",
             axes_angle=np.radians(angle),
             friction=0.4,
             keep_stress=True,
+            self_contact=True,
+            contact_distance=2.0,
             **ob.material(9000.0, bend, 0.1, twist=0.75),
         )
-        studio.paint_result(obj, "stress", 60.0)
+        studio.paint_result(obj, "stress", 8.0)
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 14, 18, 24, 32, LAST), view=(0.12, -1.0, 0.3), panel=(460, 260))
+    return Picture((1, 14, 18, 24, 32, LAST), view=(0.12, -1.0, 0.3), panel=(560, 260), columns=2)
 
 
 def roundness(x: np.ndarray, around: int) -> float:
@@ -77,11 +79,12 @@ def check(size: Size) -> Fact:
         bounced[f"{name} bounce [m]"] = float(middle[middle.argmin() :].max() - RADIUS)
     holds = (
         min(flattened, key=flattened.get) == "vertical height/width"
+        and max(bounced, key=bounced.get) == "horizontal bounce [m]"
         and bounced["horizontal bounce [m]"] > 1.2 * bounced["isotropic bounce [m]"]
         and bounced["horizontal bounce [m]"] > 1.2 * bounced["vertical bounce [m]"]
     )
     return Fact(
-        "stiff along: flattens most; stiff around: bounces higher than isotropic or stiff along",
+        "stiff along: flattens most; stiff around: bounces highest, a fifth higher than isotropic or stiff along",
         holds,
         flattened | bounced,
     )

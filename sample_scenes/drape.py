@@ -35,7 +35,7 @@ def build(size: Size) -> None:
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 8, 14, LAST), view=(0.0, -1.0, 0.55), panel=(560, 340))
+    return Picture((1, 8, 14, LAST), view=(0.0, -1.0, 0.55), panel=(640, 380))
 
 
 def check(size: Size) -> Fact:

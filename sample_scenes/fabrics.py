@@ -38,7 +38,7 @@ def build(size: Size) -> None:
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, LAST // 2, LAST), view=(0.1, -1.0, 0.12), panel=(500, 300))
+    return Picture((1, LAST), view=(0.1, -1.0, 0.12), panel=(640, 400))
 
 
 def check(size: Size) -> Fact:

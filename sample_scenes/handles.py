@@ -84,7 +84,7 @@ def _draw(name: str, at: np.ndarray, turn: np.ndarray, frame: int) -> None:
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 9, 16, LAST), view=(0.6, -1.0, 0.35), panel=(420, 320), floor=0.05)
+    return Picture((1, 9, 16, LAST), view=(0.45, -1.0, 0.75), panel=(520, 340), floor=0.05, columns=2)
 
 
 def check(size: Size) -> Fact:

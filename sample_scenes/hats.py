@@ -60,11 +60,11 @@ def build(size: Size) -> None:
             **ob.material(stretch, bend, 0.8, thickness=2.0),
         )
         # The profile runs from the top down, so normals point inwards: the second colour is the outside.
-        studio.paint(obj, "cream", tint, sheen=0.5)
+        studio.paint(obj, "cream", tint)
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 8, 11, 14, 19, LAST), view=(0.1, -1.0, 0.38), panel=(620, 250), margin=1.04)
+    return Picture((1, 8, 11, 14, 19, LAST), view=(0.06, -1.0, 0.3), panel=(720, 220), margin=1.0, columns=2)
 
 
 def brim(name: str, size: Size) -> np.ndarray:

@@ -44,7 +44,7 @@ def build(size: Size) -> None:
     )
     obj.data.attributes.new("fold", "FLOAT", "EDGE").data.foreach_set("value", value.astype(np.float32))
     ob.pin(obj, np.flatnonzero((np.abs(y) < 1e-6 + 0.5 * LONG / cells(size)[1]) & (np.abs(letter.points[:, 0]) < 0.04)))
-    studio.paint(obj, "paper", "cream", stripes=0.0, count=14, smooth=False)
+    studio.paint(obj, "cream", "dark", stripes=0.0, count=16, smooth=False)
 
 
 def bake(size: Size) -> None:
@@ -59,7 +59,7 @@ def bake(size: Size) -> None:
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 10, 16, TURN, 27, LAST), view=(0.45, -1.0, 0.5), panel=(280, 240), floor=0.0)
+    return Picture((1, 10, 16, TURN, 27, LAST), view=(0.45, -1.0, 0.5), panel=(440, 340), floor=0.0, columns=3)
 
 
 def fold(frame: int, size: Size) -> float:

@@ -37,6 +37,7 @@ def build(size: Size) -> None:
             name, shape, (0, at, 0.35), bending="hinge", damping_mass=3.0, **ob.material(3000.0, rigidity, 0.2)
         )
         studio.paint(obj, tint, "paper")
+    studio.block((-LENGTH / 2 - 0.015, 0.4, 0.34), (0.03, 1.05, 0.16), "paper")
 
 
 def bake(size: Size) -> None:
@@ -52,7 +53,7 @@ def bake(size: Size) -> None:
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 4, 7, 10, LAST), view=(1.0, -0.75, 0.4), panel=(380, 330), floor=None)
+    return Picture((1, 4, 7, 10), view=(1.0, -0.6, 0.45), panel=(520, 360), floor=None, columns=2)
 
 
 def length(name: str, rows: int) -> float:

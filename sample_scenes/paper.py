@@ -42,11 +42,11 @@ def build(size: Size) -> None:
         vertex = int(np.linalg.norm(paper.points[:, :2] - goal, axis=1).argmin())
         ob.pin(obj, [vertex])
         studio.paint(ob.ball("Pin", place[vertex] + (0, 0, 0.004), 0.005, collides=False), "red", smooth=False)
-    studio.paint(obj, "paper", "cream", flat=True)
+    studio.paint(obj, "paper", "blue", stripes=np.pi / 2, count=15, flat=True)
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 10, 18, 28, LAST), view=(0.8, -1.0, 0.65), panel=(340, 300), floor=0.0)
+    return Picture((1, 10, 18, 24, 30, LAST), view=(0.8, -1.0, 0.65), panel=(440, 360), floor=0.0, columns=3)
 
 
 def folds(size: Size) -> tuple[float, float]:

@@ -91,7 +91,12 @@ def bake(size: Size) -> None:
 def picture(size: Size) -> Picture:
     names = tuple(f"Leaf {index}" for index in range(LEAVES))
     return Picture(
-        (1, 8, 12, 17, 24, LAST), view=(0.1, -1.0, 0.25), panel=(280, 330), margin=1.0, follow=("Pot", *names)
+        (1, 9, 13, 18, 25, LAST),
+        view=(0.1, -1.0, 0.25),
+        panel=(360, 400),
+        margin=1.0,
+        columns=3,
+        follow=("Pot", *names),
     )
 
 

@@ -53,7 +53,7 @@ def brittle(shape: Shape, height: float, radius: float) -> None:
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 8, 11, 16), view=(0.05, -1.0, 1.05), panel=(720, 240), floor=0.0)
+    return Picture((1, 8, 11, 16), view=(0.05, -1.0, 1.05), panel=(800, 250), floor=0.0, columns=2, margin=1.03)
 
 
 def cracks(name: str) -> np.ndarray:

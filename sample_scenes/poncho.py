@@ -67,7 +67,7 @@ def _head(at: float) -> None:
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 9, LAST), view=(0.25, -1.0, 0.35), panel=(900, 260), floor=0.0)
+    return Picture((1, 9, LAST), view=(0.12, -1.0, 0.3), panel=(1200, 260), floor=0.0, columns=1, margin=1.03)
 
 
 def gap(name: str) -> float:

@@ -1,7 +1,7 @@
 """A poster torn from its top edge.
 
 See: the left edge is held, the right one is turned aside and forwards about its lower corner. The sheet tears from the
-middle of the top edge downwards, along a wandering line that was painted weaker.
+middle of the top edge downwards, along a wandering line that was painted weaker, and the halves come apart.
 
 Differs: not from a paper; tearing by stretch is ours, the breaking of edges is Cubic Shells' appendix B.
 """
@@ -17,8 +17,8 @@ from .kit.card import OURS, Card, Fact, Picture, Size
 from .kit.meshes import Shape, scattered
 
 CARD = Card("A torn poster", OURS)
-WIDE, HIGH, LAST = 0.4, 0.56, 22
-TURN = (0.18, 0.3, 0.0)
+WIDE, HIGH, LAST, FOOT = 0.4, 0.56, 22, 0.06
+TURN = (0.25, 0.32, 0.0)
 """How far the right edge is turned about its lower corner: forwards and aside [rad]."""
 
 
@@ -28,9 +28,9 @@ def build(size: Size) -> None:
     x, y, _ = flat.points.T
     poster = Shape(np.column_stack([x, 0 * x, y]), flat.faces, flat.uv)
     obj = ob.shell(
-        "Poster", poster, (0, 0, 0.55), solver="newton", damping_mass=4.0, use_fracture=True, fracture_along=1e6,
-        fracture_across=1e6, use_fracture_stretch=True, fracture_stretch=9.0, toughness_source="WEIGHT",
-        toughness_weight="tough", toughness_low=0.15, strain_limit=0.0, substeps=2,
+        "Poster", poster, (0, 0, FOOT + HIGH / 2), solver="newton", damping_mass=4.0, use_fracture=True,
+        fracture_along=1e6, fracture_across=1e6, use_fracture_stretch=True, fracture_stretch=9.0,
+        toughness_source="WEIGHT", toughness_weight="tough", toughness_low=0.15, strain_limit=0.0, substeps=2,
         **ob.material(1500.0, 0.6, 0.12),
     )  # fmt: skip
     # Weakest along a slightly wandering line down the middle: a painted map, as an artist would guide a tear.
@@ -39,13 +39,30 @@ def build(size: Size) -> None:
         group.add([vertex], float(weight), "REPLACE")
     left, right = np.flatnonzero(x < -WIDE / 2 + 1e-6), np.flatnonzero(x > WIDE / 2 - 1e-6)
     ob.pin(obj, np.concatenate([left, right]))
-    hand = ob.hook(obj, right, "Right hand", (WIDE / 2, 0, 0.55 - HIGH / 2))
+    hand = ob.hook(obj, right, "Right hand", (WIDE / 2, 0, FOOT))
     ob.key(hand, "rotation_euler", (1, (0, 0, 0)), (LAST - 4, TURN))
-    studio.paint(obj, "paper", "teal", stripes=0.5, count=9, smooth=False)
+    studio.paint_image(obj, printed())
+
+
+def printed(height: int = 280) -> np.ndarray:
+    """A rising sun with rays over a sea, (height, width, 3): shapes that show where the halves belonged together."""
+    v, u = np.mgrid[0:height, 0 : height * WIDE / HIGH] / height
+    x, y = u - 0.5 * WIDE / HIGH, v - 0.36
+    rays = np.cos(20 * np.arctan2(y, x)) > 0
+    colour = np.where(rays[..., None], studio.PALETTE["yellow"], (0.80, 0.70, 0.45))
+    colour = np.where((np.hypot(x, y) < 0.21)[..., None], studio.PALETTE["red"], colour)
+    sea = y < 0.018 * np.sin(24 * u)
+    waves = np.sin(150 * (y - 0.018 * np.sin(24 * u))) > 0.4
+    colour = np.where(sea[..., None], studio.PALETTE["blue"], colour)
+    colour = np.where((sea & waves)[..., None], studio.PALETTE["teal"], colour)
+    frame = np.maximum(np.abs(u / (WIDE / HIGH) - 0.5), np.abs(v - 0.5)) > 0.475
+    # Image files hold display values, materials light.
+    return np.where(frame[..., None], studio.PALETTE["paper"], colour) ** (1 / 2.2)
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 5, 8, 12, 17), view=(0.35, -1.0, 0.2), panel=(280, 330), floor=0.0, framing=(1,), margin=1.6)
+    # Shreds that fall are not followed.
+    return Picture((1, 5, 9, 13, 18), view=(0.15, -1.0, 0.1), panel=(300, 350), framing=(1,), margin=1.3)
 
 
 def check(size: Size) -> Fact:

@@ -35,7 +35,7 @@ def build(size: Size) -> None:
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 7, 12, LAST), view=(0.0, -1.0, 0.4), panel=(640, 280))
+    return Picture((1, 7, 12, LAST), view=(0.0, -1.0, 0.4), panel=(700, 290), columns=2)
 
 
 def check(size: Size) -> Fact:

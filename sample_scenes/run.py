@@ -9,7 +9,7 @@
 
 Needs Blender as a module; `make scene NAME=…` and `make gallery` set that up. What a scene leaves behind is in
 out/scenes/NAME (NAME-full): the .blend file, its caches, frames and `fact.json`. A full scene whose sources have not
-changed since is not made again.
+changed since is not made again; one that was interrupted while its pictures were taken goes on with them.
 """
 
 from __future__ import annotations
@@ -35,11 +35,10 @@ from sample_scenes.kit.card import Fact, Size  # noqa: E402
 
 # Scene, frame, and the part of its height to show.
 HERO = (
-    ("paper", 44, 0.0, 1.0),
-    ("flag", 36, 0.54, 1.0),
-    ("sleeves", 20, 0.34, 0.64),
-    ("plant", 17, 0, 1),
-    ("dancer", 54, 0, 1),
+    ("poster", 13, 0.0, 1.0),
+    ("flag", 72, 0.0, 0.5),
+    ("crisps", 40, 0.0, 1.0),
+    ("hats", 11, 0.0, 1.0),
 )
 """Scenes and frames of the README's picture."""
 
@@ -79,6 +78,11 @@ def make(name: str, size: Size, still: bool) -> bool:
     import bpy
 
     folder, began = folder_of(name, size), time.monotonic()
+    if not still and size.full and baked(name, size):
+        print(f"{name}: is baked, pictures follow", flush=True)
+        reopen(name, size)
+        photograph(name, size, afresh=False)
+        return bool(kept(name, size)["holds"])
     shutil.rmtree(folder, ignore_errors=True)
     mark = source_mark(name)
     fact = bake(name, size, folder)
@@ -96,8 +100,8 @@ def note(name: str, size: Size, fact: Fact, more: dict[str, Any]) -> None:
     (folder_of(name, size) / "fact.json").write_text(json.dumps(record, indent=1))
 
 
-def photograph(name: str, size: Size) -> None:
-    """Light, frame and render the scene that is open, and keep its contact sheet."""
+def photograph(name: str, size: Size, afresh: bool = True) -> None:
+    """Light, frame and render the scene that is open, and keep its contact sheet; `afresh`: every frame again."""
     import bpy
 
     from sample_scenes.kit import pictures, studio, table
@@ -105,10 +109,10 @@ def photograph(name: str, size: Size) -> None:
     folder, began, picture = folder_of(name, size), time.monotonic(), module(name).picture(size)
     studio.set_up(picture)
     bpy.ops.wm.save_mainfile(compress=True)
-    for old in folder.glob("frame_*.png"):
+    for old in folder.glob("frame_*.png") if afresh else ():
         old.unlink()
-    panels = pictures.render(picture, folder, *((1.0, 9) if size.full else (0.5, 6)))
-    pictures.sheet(panels, sheet_path(name, size))
+    panels = pictures.render(picture, folder, *((1.0, 10) if size.full else (0.5, 6)))
+    pictures.sheet(panels, sheet_path(name, size), picture.columns)
     record = json.loads((folder / "fact.json").read_text())
     record["seconds"]["pictures"], record["rendered"] = time.monotonic() - began, True
     (folder / "fact.json").write_text(json.dumps(record, indent=1))
@@ -118,18 +122,21 @@ def photograph(name: str, size: Size) -> None:
 
 def photograph_again(name: str, size: Size) -> bool:
     """Measure and photograph once more a scene that was baked before."""
+    reopen(name, size)
+    fact = module(name).check(size)
+    note(name, size, fact, {key: kept(name, size)[key] for key in ("mark", "seconds", "rendered")})
+    photograph(name, size)
+    return bool(fact.holds)
+
+
+def reopen(name: str, size: Size) -> None:
+    """Open the file of a scene that was baked."""
     import bpy
 
     from sample_scenes.kit import addon
 
     addon.load()
-    folder = folder_of(name, size)
-    bpy.ops.wm.open_mainfile(filepath=str(folder / f"{name}.blend"))
-    fact = module(name).check(size)
-    before = json.loads((folder / "fact.json").read_text())
-    note(name, size, fact, {key: before[key] for key in ("mark", "seconds", "rendered")})
-    photograph(name, size)
-    return bool(fact.holds)
+    bpy.ops.wm.open_mainfile(filepath=str(folder_of(name, size) / f"{name}.blend"))
 
 
 def sheet_path(name: str, size: Size) -> Path:
@@ -147,12 +154,21 @@ def hero() -> int:
     return 0
 
 
-def finished(name: str, size: Size) -> bool:
+def kept(name: str, size: Size) -> dict[str, Any]:
+    """What is known of a scene that was baked; empty where it was not."""
     record = folder_of(name, size) / "fact.json"
-    if not (size.full and record.is_file() and sheet_path(name, size).is_file()):
-        return False
-    kept = json.loads(record.read_text())
-    return bool(kept["mark"] == source_mark(name) and kept["holds"] and kept["rendered"])
+    return json.loads(record.read_text()) if record.is_file() else {}
+
+
+def baked(name: str, size: Size) -> bool:
+    """Whether the scene was baked from the sources as they are, and its fact held."""
+    record = kept(name, size)
+    return bool(record and record["mark"] == source_mark(name) and record["holds"])
+
+
+def finished(name: str, size: Size) -> bool:
+    """Whether there is nothing left to do for a full scene."""
+    return size.full and baked(name, size) and kept(name, size)["rendered"] and sheet_path(name, size).is_file()
 
 
 def gallery(size: Size, still: bool) -> int:

@@ -68,7 +68,7 @@ def build(size: Size) -> None:
 
 def picture(size: Size) -> Picture:
     end = last(size)
-    return Picture((1, 8, 8 + (end - 8) // 4, 8 + 3 * ((end - 8) // 4), end), view=(0.3, -1.0, 0.2), panel=(400, 340))
+    return Picture((1, 8, 8 + (end - 8) // 4, 8 + 3 * ((end - 8) // 4), end), view=(0.3, -1.0, 0.2), panel=(400, 380))
 
 
 def inside(points: np.ndarray, frame: int) -> float:

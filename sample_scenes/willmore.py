@@ -19,7 +19,7 @@ from .kit import studio
 from .kit.card import QUADRATIC, Card, Fact, Picture, Size
 
 CARD = Card("Willmore flow of three shapes", QUADRATIC, "4")
-PRESSES = (0, 1, 3, 8, 20)
+PRESSES = (0, 1, 3, 8, 20, 40)
 """How often the button has been pressed at frame 1, 2, …"""
 FINGERS = (
     (-0.38, 0.05, 48, 0.55), (-0.30, 0.5, 13, 0.68), (-0.10, 0.55, 4, 0.8), (0.11, 0.55, -5, 0.74),
@@ -127,7 +127,8 @@ def picture(size: Size) -> Picture:
     return Picture(
         tuple(range(1, len(PRESSES) + 1)),
         view=(0.1, -1.0, 0.22),
-        panel=(420, 190),
+        panel=(560, 250),
+        columns=2,
         follow=("Head", "Hand", "Icosahedron"),
     )
 

@@ -50,6 +50,8 @@ class Picture:
     """Frames that must fit into the picture; empty: those of the strip."""
     follow: tuple[str, ...] = ()
     """Names of objects to frame; empty: every shell."""
+    columns: int = 0
+    """Panels in a row of the contact sheet; 0: as many as make it about twice as wide as high."""
 
 
 @dataclass(frozen=True)

@@ -220,6 +220,19 @@ def motion(obj: Any, first: int = 1, last: int | None = None) -> np.ndarray:
     return np.array([positions(obj, frame) for frame in range(first, last + 1)])
 
 
+def triangles(obj: Any) -> np.ndarray:
+    """Faces as the add-on cuts them into triangles, (m, 3)."""
+    mesh = importlib.import_module(f"{addon.load().__name__}.addon.bridge.mesh")
+    return mesh.read(obj.data).faces
+
+
+def crossings(obj: Any, path: np.ndarray) -> int:
+    """Pairs of triangles of the shell that intersect, by the core's exact check, in the worst frame of a `path`."""
+    name = f"{addon.core().__name__}.contact.intersections"
+    exact, faces = importlib.import_module(name).intersections, triangles(obj)
+    return max(len(exact(x, faces)) for x in path)
+
+
 def local(obj: Any) -> np.ndarray:
     """Vertex positions of the mesh itself, (n, 3)."""
     flat = np.empty(3 * len(obj.data.vertices), dtype=np.float32)

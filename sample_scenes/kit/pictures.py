@@ -43,11 +43,17 @@ def pixels(path: Path) -> np.ndarray:
     return flat.reshape(height, width, 4)
 
 
-def sheet(panels: list[Path], path: Path, columns: int = 6, quality: int = 86) -> None:
+def columns_for(count: int, width: int, height: int) -> int:
+    """Panels in a row: full rows only, and a sheet that is nearest to twice as wide as high."""
+    full = [n for n in range(1, count + 1) if count % n == 0]
+    return min(full, key=lambda n: abs(np.log(n * width / (count // n * height) / 2.2)))
+
+
+def sheet(panels: list[Path], path: Path, columns: int = 0, quality: int = 88) -> None:
     """A contact sheet as JPEG, row by row."""
     loaded = [pixels(panel) for panel in panels]
     height, width = loaded[0].shape[:2]
-    columns = min(columns, len(loaded))
+    columns = columns or columns_for(len(loaded), width, height)
     rows = -(-len(loaded) // columns)
     whole = np.ones((rows * (height + GAP) - GAP, columns * (width + GAP) - GAP, 4), dtype=np.float32)
     for index, panel in enumerate(loaded):

@@ -41,7 +41,7 @@ def paint(
     count: int = 14,
     metallic: float = 0.0,
     rough: float = 0.6,
-    sheen: float = 0.15,
+    sheen: float = 0.0,
     flat: bool = False,
     smooth: bool = True,
 ) -> None:
@@ -53,6 +53,7 @@ def paint(
     shader.inputs["Roughness"].default_value = rough
     shader.inputs["Metallic"].default_value = metallic
     shader.inputs["Sheen Weight"].default_value = 0.0 if metallic else sheen
+    shader.inputs["Specular IOR Level"].default_value = 0.5 if metallic else 0.25
     shader.inputs["Base Color"].default_value = colour(front)
     base = None
     if stripes is not None:
@@ -102,25 +103,44 @@ def _stripes(nodes: Any, links: Any, front: str, back: str, angle: float, count:
 
 
 def paint_result(obj: Any, result: str, top: float) -> None:
-    """A material that shows a kept result from blue (none) to red (`top` and above)."""
+    """A material that shows the size of a kept result, pull or push, from blue (none) to red (`top` and above)."""
     material = bpy.data.materials.new(f"{obj.name} {result}")
     material.use_nodes = True
     nodes, links = material.node_tree.nodes, material.node_tree.links
     value = nodes.new("ShaderNodeAttribute")
     value.attribute_name = f"thin_shell_{result}"
-    scale = nodes.new("ShaderNodeMath")
+    size, scale = nodes.new("ShaderNodeMath"), nodes.new("ShaderNodeMath")
+    size.operation = "ABSOLUTE"
     scale.operation, scale.inputs[1].default_value = "DIVIDE", top
     ramp = nodes.new("ShaderNodeValToRGB")
     stops = [(0.0, (0.02, 0.07, 0.35)), (0.3, (0.02, 0.40, 0.45)), (0.6, (0.75, 0.55, 0.05)), (1.0, (0.65, 0.04, 0.02))]
     ramp.color_ramp.elements[0].color, ramp.color_ramp.elements[1].color = (*stops[0][1], 1), (*stops[3][1], 1)
     for place, shade in stops[1:3]:
         ramp.color_ramp.elements.new(place).color = (*shade, 1)
-    links.new(value.outputs["Fac"], scale.inputs[0])
+    links.new(value.outputs["Fac"], size.inputs[0])
+    links.new(size.outputs[0], scale.inputs[0])
     links.new(scale.outputs[0], ramp.inputs[0])
     links.new(ramp.outputs["Color"], nodes["Principled BSDF"].inputs["Base Color"])
     nodes["Principled BSDF"].inputs["Roughness"].default_value = 0.45
     obj.data.materials.clear()
     obj.data.materials.append(material)
+
+
+def paint_image(obj: Any, pixels: np.ndarray) -> None:
+    """A printed sheet: an image (height, width, 3), row 0 at the bottom, over its UVs; kept inside the file."""
+    height, width = pixels.shape[:2]
+    image = bpy.data.images.new(f"{obj.name} print", width, height)
+    filled = np.concatenate([pixels, np.ones((height, width, 1))], axis=2)
+    image.pixels.foreach_set(np.ascontiguousarray(filled, dtype=np.float32).ravel())
+    image.update()
+    image.pack()
+    paint(obj, "paper", smooth=False, rough=0.7)
+    tree = obj.data.materials[0].node_tree
+    texture, mix = tree.nodes.new("ShaderNodeTexImage"), _mix(tree.nodes, tree.links, "paper", "paper")
+    texture.image = image
+    tree.links.new(tree.nodes.new("ShaderNodeNewGeometry").outputs["Backfacing"], mix.inputs[0])
+    tree.links.new(texture.outputs[0], mix.inputs[6])
+    tree.links.new(mix.outputs[2], tree.nodes["Principled BSDF"].inputs["Base Color"])
 
 
 def mast(at: tuple[float, float, float], height: float, radius: float = 0.012) -> None:
@@ -167,16 +187,15 @@ def _link(obj: Any) -> Any:
 
 
 def _backdrop(centre: np.ndarray, reach: float, picture: Picture) -> None:
-    """A floor that curves up into a wall behind the subject, as seen from the camera."""
-    size = 14 * reach
-    floor = picture.floor if picture.floor is not None else centre[2] - 4 * reach
-    bend = np.linspace(0, np.pi / 2, 17)
-    far = 4.5 * reach
+    """A floor that curves up into a wall behind the subject, as seen from the camera: wide enough to show no edge."""
+    size, far, round_by = 40 * reach, 5.0 * reach, 9.0 * reach
+    floor = picture.floor if picture.floor is not None else centre[2] - 3.2 * reach
+    bend = np.linspace(0, np.pi / 2, 33)
     profile = np.concatenate(
         [
             [(-size, 0.0)],
-            np.column_stack([far + 2 * reach * np.sin(bend), 2 * reach * (1 - np.cos(bend))]),
-            [(far + 2 * reach, size)],
+            np.column_stack([far + round_by * np.sin(bend), round_by * (1 - np.cos(bend))]),
+            [(far + round_by, size)],
         ]
     )
     side = np.array([-size, size])
@@ -190,18 +209,23 @@ def _backdrop(centre: np.ndarray, reach: float, picture: Picture) -> None:
     material = bpy.data.materials.new("Backdrop")
     material.use_nodes = True
     shader = material.node_tree.nodes["Principled BSDF"]
-    shader.inputs["Base Color"].default_value = (0.56, 0.57, 0.59, 1)
-    shader.inputs["Roughness"].default_value = 0.9
+    shader.inputs["Base Color"].default_value = (0.62, 0.615, 0.60, 1)
+    # It shines a little by itself, so that the wall behind does not darken with its distance from the lamps.
+    shader.inputs["Emission Color"].default_value = (0.86, 0.88, 0.90, 1)
+    shader.inputs["Emission Strength"].default_value = 0.22
+    shader.inputs["Roughness"].default_value = 1.0
+    shader.inputs["Specular IOR Level"].default_value = 0.0
     made.data.materials.append(material)
 
 
 def _lights(centre: Vector, reach: float, view: Vector, strength: float) -> None:
+    """A warm key from the upper left, a weak cool fill from the right, a rim from behind, and a bright sky."""
     side = view.cross(Vector((0, 0, 1))).normalized()
     up = Vector((0, 0, 1))
     for name, place, size, power, tint in (
-        ("Key", view * 1.6 - side * 2.4 + up * 2.6, 1.6, 95.0, (1.0, 0.95, 0.88)),
-        ("Fill", view * 2.0 + side * 3.0 + up * 0.8, 3.0, 22.0, (0.88, 0.94, 1.0)),
-        ("Rim", -view * 1.8 + side * 1.6 + up * 2.8, 1.2, 60.0, (1.0, 1.0, 1.0)),
+        ("Key", view * 1.2 - side * 2.6 + up * 2.8, 1.3, 105.0, (1.0, 0.94, 0.86)),
+        ("Fill", view * 2.2 + side * 3.0 + up * 0.6, 3.0, 10.0, (0.84, 0.92, 1.0)),
+        ("Rim", -view * 2.0 + side * 1.8 + up * 2.4, 1.2, 45.0, (1.0, 1.0, 1.0)),
     ):
         lamp = bpy.data.lights.new(name, "AREA")
         lamp.shape, lamp.size, lamp.color = "DISK", size * reach, tint
@@ -211,8 +235,8 @@ def _lights(centre: Vector, reach: float, view: Vector, strength: float) -> None
         obj.rotation_euler = (centre - obj.location).to_track_quat("-Z", "Y").to_euler()
     world = bpy.data.worlds.new("Studio")
     world.use_nodes = True
-    world.node_tree.nodes["Background"].inputs[0].default_value = (0.80, 0.86, 0.95, 1)
-    world.node_tree.nodes["Background"].inputs[1].default_value = 0.35 * strength
+    world.node_tree.nodes["Background"].inputs[0].default_value = (0.86, 0.91, 1.0, 1)
+    world.node_tree.nodes["Background"].inputs[1].default_value = 0.5 * strength
     bpy.context.scene.world = world
 
 
@@ -244,6 +268,7 @@ def engine(samples: int) -> None:
     except TypeError:
         cycles.use_denoising = False
     scene.render.use_persistent_data = False
-    scene.view_settings.view_transform = "AgX"
-    scene.view_settings.look = "AgX - High Contrast"
+    # Made for pictures of products: colours stay as painted.
+    scene.view_settings.view_transform = "Khronos PBR Neutral"
+    scene.view_settings.look = "None"
     scene.view_settings.exposure = 0.0
