@@ -132,19 +132,19 @@ def pushed(pairs: Pairs, move: Floats, mobile: Floats, rounds: int) -> Floats:
     `mobile` (total,): 1 for vertices that give way, 0 for those that do not (colliders). Excess approach is shared by
     the sides that can move, along n, as in an inelastic impact; repeated, since a push hands on.
     """
-    low, high = pairs.along(move)
-    excess = high - low - 0.5 * SHARE * np.maximum(pairs.room(), 0.0)
+    along = np.stack([dot(part, pairs.normals) for part in pairs.of(move)])
+    low, high = pairs.sides(list(along))
+    budget = 0.5 * SHARE * np.maximum(pairs.room(), 0.0)
+    excess = high - low - budget
     if not (excess > 0).any():
         return move
     # Only pairs that come near, or would if their sides were pushed as far as others are.
-    pairs = pairs.picked(np.flatnonzero(excess > -float(excess.max())))
-    moves, budget = components(move).copy(), 0.5 * SHARE * np.maximum(pairs.room(), 0.0)
-    corners, face = pairs.corners, np.arange(len(pairs)) < pairs.faces
-    along = np.stack([dot(part, pairs.normals) for part in pairs.of(move)])
+    rows = np.flatnonzero(excess > -float(excess.max()))
+    pairs, along = pairs.picked(rows), along[:, rows]
+    low, high, budget = low[rows], high[rows], budget[rows]
+    moves, corners = components(move).copy(), pairs.corners
+    face = np.arange(len(pairs)) < pairs.faces
     for _ in range(rounds):
-        low = np.where(face, along[0], np.minimum(along[0], along[1]))
-        high = np.maximum(along[2], along[3])
-        high = np.where(face, np.maximum(high, along[1]), high)
         bad = np.flatnonzero(high - low > budget)
         hit = _pushed_once(pairs, bad, low[bad], high[bad], budget[bad], along[:, bad], moves, mobile)
         if len(hit) == 0:
@@ -153,9 +153,11 @@ def pushed(pairs: Pairs, move: Floats, mobile: Floats, rounds: int) -> Floats:
         is_hit = np.zeros(len(move), dtype=bool)
         is_hit[hit] = True
         again = np.flatnonzero(is_hit[corners].any(axis=0))
-        normals = pairs.normals[:, again]
-        for k in range(4):
-            along[k, again] = dot(picked(moves, corners[k, again]), normals)
+        normals, faces = pairs.normals[:, again], face[again]
+        first, second, third, fourth = (dot(picked(moves, corners[k, again]), normals) for k in range(4))
+        along[:, again] = first, second, third, fourth
+        low[again] = np.where(faces, first, np.minimum(first, second))
+        high[again] = np.maximum(np.maximum(third, fourth), np.where(faces, second, third))
     return moves.T
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ..types import Bools, Floats, Ints
+from ..vectors import components, dot, picked
 from .bodies import Bodies, Surface
+from .distances import edge_edge, vertex_face
 from .fans import unfolded
 from .tree import Boxes, BoxTree
 
@@ -90,28 +93,28 @@ class BroadPhase:
         off: Bools = np.logical_or.reduce([(np.abs(x - self.anchor) > self.margin).any(axis=1) for x in places])
         return off
 
-    def build(self, x: Floats, move: Floats | None, margin: float, ahead: float = 0.0) -> Candidates:
-        """Candidates for the way from x (n, 3) to x + move, and what is no further apart than `ahead` [m] beyond."""
+    def build(self, x: Floats, move: Floats | None, margin: float) -> Candidates:
+        """Candidates for the way from x (n, 3) to x + move."""
         self.builds += 1
         self.margin = margin
         self.anchor = x if move is None else x + move
-        wide = margin + 0.5 * (self._widest + ahead)
+        wide = margin + 0.5 * self._widest
         shell = _Moving(self.bodies.shell_surface, x, move, wide)
-        solid = self._solids(shell, x, move, margin + 0.5 * ahead, wide)
+        solid = self._solids(shell, x, move, margin, wide)
         if not self.meshes:
             return solid
         self._shell_tree.refit(shell.faces)
         self.known = self._meshes(shell, self._shell_tree, x, move, margin, wide)
         return solid.joined(self.known)
 
-    def glance(self, x: Floats, move: Floats, margin: float, ahead: float = 0.0) -> Candidates:
+    def glance(self, x: Floats, move: Floats, margin: float) -> Candidates:
         """What `build` answers, with pairs of meshes as they were found last: complete for planes and spheres only."""
         if self.meshes and self.known is None:
-            return self.build(x, move, margin, ahead)
+            return self.build(x, move, margin)
         self.margin = -1.0 if self.meshes else margin
         self.anchor = x + move
-        wide = margin + 0.5 * (self._widest + ahead)
-        solid = self._solids(_Moving(self.bodies.shell_surface, x, move, wide), x, move, margin + 0.5 * ahead, wide)
+        wide = margin + 0.5 * self._widest
+        solid = self._solids(_Moving(self.bodies.shell_surface, x, move, wide), x, move, margin, wide)
         return solid if self.known is None else solid.joined(self.known)
 
     def _solids(self, shell: _Moving, x: Floats, move: Floats | None, margin: float, wide: float) -> Candidates:
@@ -165,8 +168,11 @@ class BroadPhase:
             f, g = tree.pairs(self._mesh_tree)
             faces += [shell.vertex_face(f, mesh, g), mesh.vertex_face(g, shell, f)]
             edges.append(shell.edge_edge(f, mesh, g))
-        found = np.concatenate(faces)
-        return Candidates(found, np.concatenate(edges), np.zeros((0, 3)), np.zeros(len(found)))
+        # Both sides of a pair may stray by the margin in every coordinate.
+        reach = self._widest + 2.0 * np.sqrt(3.0) * margin
+        found = _coming(np.concatenate(faces), vertex_face, 1, x, move, reach)
+        crossing = _coming(np.concatenate(edges), edge_edge, 2, x, move, reach)
+        return Candidates(found, crossing, np.zeros((0, 3)), np.zeros(len(found)))
 
     def _planes(self, x: Floats, move: Floats | None, margin: float, faces: list[Ints], radii: list[Floats]) -> Floats:
         """Vertices that may reach a plane, on any part of their way: least of the heights at its ends."""
@@ -212,6 +218,35 @@ def _without_neighbours(
         at = np.flatnonzero(shared)
         apart[at[smooth[vertex[at]]]] = False
     return f[apart], g[apart]
+
+
+def _coming(
+    rows: Ints, weights: Callable[..., Floats], first: int, x: Floats, move: Floats | None, reach: float
+) -> Ints:
+    """Those of `rows` (p, 4) whose sides may come within `reach` [m] on the way from x to x + move.
+
+    Boxes of edges that pass each other askew overlap long before the edges are near. The direction between nearest
+    points (by `weights`) separates the sides, the `first` one or two vertices from the others, by at least the
+    difference of what its vertices reach along it, any of which may be cut short. That leaves a third of the pairs of
+    a sheet with a ball's mesh.
+    """
+    places = components(x)
+    corners = [np.ascontiguousarray(corner) for corner in rows.T]
+    points = [picked(places, corner) for corner in corners]
+    share = weights(*points)
+    normal = share[0] * points[0]
+    for k in range(1, 4):
+        normal += share[k] * points[k]
+    normal /= np.maximum(np.sqrt(dot(normal, normal)), 1e-300)
+    along = [dot(point, normal) for point in points]
+    if move is not None:
+        moves = components(move)
+        for k, corner in enumerate(corners):
+            further = dot(picked(moves, corner), normal)
+            along[k] += np.minimum(further, 0.0) if k < first else np.maximum(further, 0.0)
+    low = along[0] if first == 1 else np.minimum(along[0], along[1])
+    high = np.maximum(along[2], along[3]) if first == 2 else np.maximum(np.maximum(along[1], along[2]), along[3])
+    return rows.compress(low - high <= reach, axis=0)
 
 
 class _Moving:

@@ -68,8 +68,9 @@ class TestNoFrameIntersects:
         assert scenes.layers(frames[-1]) >= 20
 
     @pytest.mark.long
-    def test_sleeve_twisted_and_compressed(self):
-        frames_of(scenes.sleeve(12, 8, 36))
+    @pytest.mark.parametrize(("around", "along", "frames"), [(12, 8, 36), (24, 16, 48)])
+    def test_sleeve_twisted_and_compressed(self, around, along, frames):
+        assert frames_of(scenes.sleeve(around, along, frames))[-1].stats["solver"] == "quasi_newton"
 
     @pytest.mark.long
     def test_poncho_on_a_moving_body(self):
