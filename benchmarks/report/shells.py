@@ -6,6 +6,7 @@ from typing import Any
 
 import cases
 import numpy as np
+from loop_plates import plate
 
 import meshes
 import shellcore as sc
@@ -91,22 +92,6 @@ def rolled_up(material: sc.Material, length: float = 12.0) -> float:
     return worst
 
 
-def subdivision_plate(n: int, edge: str, material: sc.Material, mesh: meshes.Mesh | None = None) -> float:
-    """Deflection of the middle of a unit square under its weight, per unit of load."""
-    points, faces = meshes.grid(n, n, 1.0, 1.0, "one") if mesh is None else mesh
-    axes = np.tile([1.0, 0.0, 0.0], (len(faces), 1))
-    shell = sc.Shell(points, faces, material, bending="subdivision", axes=axes)
-    limit = shell.limit(points)
-    middle, side = (int(np.argmin(((limit - at) ** 2).sum(axis=1))) for at in ([0.5, 0.5, 0], [1, 0.5, 0]))
-    if edge == "clamped":
-        shell.clamp(shell.mesh.boundary_vertices)
-    else:
-        shell.pin(shell.mesh.boundary_vertices, axes=(False, False, True))
-        shell.pin([middle], axes=(True, True, False))
-        shell.pin([side], axes=(False, True, False))
-    return float(-limit_at_rest(shell, (0, 0, -SMALL))[0][middle, 2] / SMALL)
-
-
 def isotropic(poisson: float) -> sc.Material:
     return sc.Material(stretch=1e4, poisson=poisson, bend=1.0, bend_poisson=poisson, areal_density=1.0, thickness=0.01)
 
@@ -124,7 +109,7 @@ def plates() -> dict[str, Any]:
     result: dict[str, Any] = {}
     for edge in PLATE:
         for n in (6, 8, 12, 16):
-            found = subdivision_plate(n, edge, isotropic(0.3)) / PLATE[edge]
+            found = plate(n, edge, isotropic(0.3)) / PLATE[edge]
             result.setdefault(f"subdivision, regular, {edge}", {})[n] = found
         for model in cases.MODELS:
             for n in (10, 20, 40):
@@ -133,13 +118,13 @@ def plates() -> dict[str, Any]:
     points, faces = meshes.unstructured(60, 1.0, 1.0)
     points = sc.fit_control(points, faces)
     for _ in range(2):
-        found = subdivision_plate(0, "clamped", isotropic(0.3), (points, faces)) / PLATE["clamped"]
+        found = plate(0, "clamped", isotropic(0.3), (points, faces)) / PLATE["clamped"]
         result.setdefault("subdivision, irregular, clamped", {})[round(np.sqrt(len(points)))] = found
         points, faces = sc.refine_control(points, faces)
     for stiffness, exact in ORTHOTROPIC.items():
         name = f"orthotropic ({', '.join(f'{value:g}' for value in stiffness)}), supported"
         for n in (6, 12):
-            found = subdivision_plate(n, "supported", woven(stiffness)) / exact
+            found = plate(n, "supported", woven(stiffness)) / exact
             result.setdefault(f"subdivision, regular, {name}", {})[n] = found
         for fit in (False, True):
             for n in (20, 40):
