@@ -14,7 +14,7 @@ from .cracks import Cracks
 from .errors import ShellError, StepFailed
 from .frame import Fields, Frame
 from .integrators import Integrator, State, StepPotential
-from .lbfgs import HISTORY, Memory
+from .lbfgs import Memory
 from .scene import Scene, as_scene
 from .solver import FACTORED, Solution, Steps, mixed_newton, newton, quasi_newton, rms
 from .stretch_cap import STRAIN_LIMIT
@@ -41,7 +41,10 @@ UNDAMPED = 1e-4
 CONTACT = 1e-4
 SMALLEST = 1e-11
 MOST = {"quasi_newton": 400, "newton": 200, "newton_cg": 200}
-# (Distance a membrane wave travels in a step / size of the sheet)², from which Newton is the cheaper road.
+# The same for L-BFGS where a tolerance asks for accuracy. The reference sheet at 1e-8 of its size takes 400 to 2700; a
+# step that is halved because it is not there yet has another, less damped motion and is no reference for anything.
+PATIENT = 20_000
+# Square of the sheet's sizes that a membrane wave travels in a step, from which Newton is the cheaper road.
 STIFF = 40.0
 # Times a step is solved again with contacts looked up anew before it is halved.
 ROUNDS = 8
@@ -143,6 +146,8 @@ class _Run:
         self.iterations = iterations
         self.stats: dict[str, Any] = {}
         self.cracks = Cracks(scene)
+        self._memory = Memory(0)
+        self._stiffened = 1.0
         # Vertex of the last frame that each vertex comes from.
         self.parent = np.arange(self.system.visible)
 
@@ -208,13 +213,10 @@ class _Run:
         if solution.converged or (taken and np.isfinite(solution.x).all() and not contact.late):
             contact.report["unsettled"] += not solution.converged
             ahead = self.integrator.finish(state, solution.x, h)
-            ahead.memory = state.memory
             self.stats["steps"] += 1
             self.stats["change"] = max(self.stats["change"], solution.change)
             yield self._after_step(ahead, h)
             return
-        # What a failed solve has learnt led nowhere.
-        state.memory.clear()
         if halvings == 0:
             raise StepFailed(
                 f"the step at {state.time:.6g} s did not converge even at {h:.3g} s: {solution.why}",
@@ -239,23 +241,21 @@ class _Run:
         cut = self.cracks.step(self.system, state.x, state.time)
         if cut is None:
             return state
-        before = self.system.mass
         system, parent, lost = cut
         self.stats["dissipated"] += lost
         self.system = system
         self.integrator.go_on_with(system, parent)
         self.parent = self.parent[parent[: system.visible]]
         x, v, a = (by_columns(array[parent]) for array in (state.x, state.v, state.a))
-        ahead = State(state.time, x, v, a)
-        steps, changes, newest = state.memory.arrays()
-        if len(steps):
-            # Copies move as one did; a change of force is shared by mass, so that no pair's curvature changes.
-            steps, changes = steps[:, parent], changes[:, parent] * (system.mass / before[parent])[None, :, None]
-            ahead.memory = Memory.restored(len(x), steps, changes, newest)
-        return ahead
+        return State(state.time, x, v, a)
 
     def _solve(self, state: State, h: float, index: int) -> Generator[Progress, None, Solution]:
-        method = self.stats["solver"] = self._method(h)
+        waves = self._waves(h)
+        # How much stiffer than inertia the constant matrix takes the slowest motion along normals to be: L-BFGS's steps
+        # are that much shorter than what is left to go. Where they were taken at their word, a sheet about to buckle
+        # was left 2% of a frame's motion short of it.
+        self._stiffened = 1.0 + np.pi**2 * waves
+        method = self.stats["solver"] = self._method(waves)
         potential, guess = self.integrator.begin(state, h, extrapolate=method == "quasi_newton")
         if self.given_tolerance is None:
             # Positions err by an acceleration times h²: what a step may err by shrinks with it.
@@ -271,10 +271,21 @@ class _Run:
             if self.system.contact.exists:
                 # A contact layer is thin: a looser solve leaves sheets hovering, without normal force or friction.
                 self.tolerance = min(self.tolerance, CONTACT * self.size)
-        most = MOST[method] if self.iterations is None else self.iterations
+        patient = method == "quasi_newton" and self.given_tolerance is not None and not self.system.contact.exists
+        most = self.iterations or (PATIENT if patient else MOST[method])
+        if self._memory.vertex_count != self.system.vertex_count:
+            self._memory = Memory(self.system.vertex_count)
+        # Pairs of the last step stand for directions that have turned since: kept, they cost 5 to 40% more gradients.
+        self._memory.clear()
         contact = self.system.contact
         if not contact.exists:
-            return (yield from self._minimised(potential, guess, method, most, state, index, far=True))
+            solution = yield from self._minimised(potential, guess, method, most, state, index, far=True)
+            if self.system.curved and self.iterations is None and np.isfinite(solution.x).all():
+                start = np.where(potential.free, state.x, guess)
+                if potential.value_and_gradient(solution.x)[0] > potential.value_and_gradient(start)[0]:
+                    # A guess may lie beyond a barrier (a dent that is pushed through): then downhill from the start.
+                    solution = yield from self._minimised(potential, start, method, most, state, index)
+            return solution
         flight, guess = guess, contact.predict(guess)
         if self.given_tolerance is None:
             # What an impact will do shows in how far it pushed the guess: the last step, in free flight, knew nothing.
@@ -376,11 +387,29 @@ class _Run:
         else:
             tiring = TIRING if contact.exists else np.inf
             tolerance = self.tolerance if self.gain is None else min(self.tolerance, 0.1 * self.gain)
-            steps = quasi_newton(potential, x, tolerance, most, state.memory, self.gain, tiring, far)
+            if most == PATIENT:
+                tolerance /= self._stiffened
+            steps = quasi_newton(potential, x, tolerance, most, self._memory, self.gain, tiring, far)
         solution = yield from self._watched(steps, state, index)
+        slow = method == "newton" and not (solution.converged or contact.exists) and self.given_tolerance is not None
+        if slow and self.iterations is None and np.isfinite(solution.x).all():
+            # Where sheets buckle Newton's Hessian lacks compression and its steps shrink slowly; L-BFGS learns it.
+            tolerance = self.tolerance / self._stiffened
+            steps = quasi_newton(potential, solution.x, tolerance, PATIENT, self._memory)
+            solution = yield from self._watched(steps, state, index)
         return solution
 
-    def _method(self, h: float) -> str:
+    def _waves(self, h: float) -> float:
+        """(Distance a membrane wave travels in h [s] / size of the sheet)², of the shell where it is largest."""
+        ratio = 0.0
+        for shell, scale in zip(self.scene.shells, self.system.stretch_scales, strict=True):
+            stretch = scale * max(float(np.max(a)) for a in shell.material.stretch)
+            density = float(np.min(shell.material.areal_density))
+            size = float(np.linalg.norm(np.ptp(shell.rest_positions, axis=0))) / np.sqrt(2.0)
+            ratio = max(ratio, stretch * h * h / (density * size * size))
+        return ratio
+
+    def _method(self, waves: float) -> str:
         if self.solver != "auto":
             return self.solver
         if self.integrator.name == "newmark" and self.system.vertex_count <= FACTORED:
@@ -390,13 +419,7 @@ class _Run:
             # Held sheets that touch nothing but themselves: what Newton gains in sharpness, which friction on a floor
             # needs (a stiff sheet on an incline) and lips of cracks, it loses over and over as contacts come and go.
             return "quasi_newton"
-        ratio = 0.0
-        for shell, scale in zip(self.scene.shells, self.system.stretch_scales, strict=True):
-            stretch = scale * max(float(np.max(a)) for a in shell.material.stretch)
-            density = float(np.min(shell.material.areal_density))
-            size = float(np.linalg.norm(np.ptp(shell.rest_positions, axis=0))) / np.sqrt(2.0)
-            ratio = max(ratio, stretch * h * h / (density * size * size))
-        return "newton" if ratio > STIFF else "quasi_newton"
+        return "newton" if waves > STIFF else "quasi_newton"
 
     def _reset_stats(self) -> None:
         self.stats = dict.fromkeys(("steps", "halvings", "iterations", "gradients", "products", "factorisations"), 0)
@@ -409,7 +432,6 @@ class _Run:
         self.system.contact.new_report()
 
     def _saved(self, state: State) -> dict[str, Any]:
-        steps, changes, newest = state.memory.arrays()
         return (
             self.system.kept()
             | self.cracks.kept()
@@ -419,9 +441,6 @@ class _Run:
                 "positions": state.x.copy(),
                 "velocities": state.v.copy(),
                 "accelerations": state.a.copy(),
-                "memory_steps": steps,
-                "memory_changes": changes,
-                "memory_newest": newest,
                 "stretch_scales": np.array(self.system.stretch_scales),
             }
         )
@@ -469,12 +488,4 @@ def _restored(saved: dict[str, Any], system: System) -> State:
         if scales.shape != (len(system.scene.shells),) or not ((scales > 0) & (scales <= 1)).all():
             raise ShellError("resume: stretch_scales must be one number per shell above 0 and at most 1")
         system.set_stretch_scales(scales.tolist())
-    state = State(moment, arrays[0], arrays[1], arrays[2])
-    steps, changes = (np.asarray(saved.get(name, np.zeros((0, 0, 3)))) for name in ("memory_steps", "memory_changes"))
-    newest = int(saved.get("memory_newest", max(len(steps) - 1, 0)))
-    for name, pairs in (("memory_steps", steps), ("memory_changes", changes)):
-        whole = len(pairs) <= HISTORY and len(pairs) == len(steps) and (len(pairs) == 0 or pairs.shape[1:] == shape)
-        if not whole or not 0 <= newest < max(len(pairs), 1) or not np.isfinite(pairs).all():
-            raise ShellError(f"resume: {name} do not belong to a state of this scene; leave them out to start afresh")
-    state.memory = Memory.restored(len(state.x), steps, changes, newest)
-    return state
+    return State(moment, arrays[0], arrays[1], arrays[2])

@@ -26,6 +26,7 @@ from .energies.pressure import Pressure
 from .errors import ShellError, listed
 from .plasticity import Flow, PlasticState
 from .scene import Scene
+from .shell import PLANE
 from .shell_energies import Bending, ShellEnergies, recut, shell_energies, subdivision_energies, warn_of_soft_stretch
 from .stretch_cap import GROWN, RESERVE, stretch_scale
 from .subdivision.model import SubdivisionModel, control_map
@@ -155,6 +156,8 @@ class System:
         moving = any(shell.rest_angles_move or shell.plasticity is not None for shell in shells)
         self.steady = not moving and all(np.isinf(tie.release).all() for tie in scene.attachments)
         """Whether only cuts, and loads that outgrow a capped stretch, change the constant matrix."""
+        self.curved = any(float(np.abs(shell.rest_angles_at(0.0)).max(initial=0.0)) > PLANE for shell in shells)
+        """Whether a shell is not flat at rest."""
         self.version: int = 0 if before is None else before[0].version + 1
         for i, shell in enumerate(shells if before is None else ()):
             warn_of_soft_stretch(i, shell, parts[i])
