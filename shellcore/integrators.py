@@ -144,6 +144,20 @@ class StepPotential:
         fallen = 0.5 * inner(self.force / self._inertia, self.force)
         return inner(gradient, x - self.start) > GAIN * taken + NEGLIGIBLE * fallen
 
+    def kinetic(self, x: Floats) -> float:
+        """Kinetic energy [J] of implicit Euler's step to x."""
+        way = np.where(self.free, x - self.start, 0.0)
+        return 0.5 * inner(self._inertia * way, way)
+
+    def excess(self, x: Floats, start: Floats, available: float) -> float:
+        """Energy [J], kinetic and all, at x above what was `available` at `start`, which is the value there."""
+        free = self.free
+        offset, way = np.where(free, x - self.centre, 0.0), np.where(free, x - start, 0.0)
+        inertia = self._inertia
+        # The potential has the offset from free flight where energy has the way since the start.
+        kinetic = 0.5 * inner(inertia * way, way) - 0.5 * inner(inertia * offset, offset)
+        return self.value_and_gradient(x)[0] + kinetic - available
+
     def mixed_stress(self, x: Floats) -> MixedStress:
         # From the last state by the linearised strain: free flight stretches what it turns.
         stresses = MixedStress(self._energies, self.start)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .balance import Balance
 from .cracks import Cracks
 from .errors import ShellError, StepFailed
 from .frame import Fields, Frame
@@ -50,6 +51,8 @@ STIFF = 40.0
 ROUNDS = 8
 # Times a solve that would add energy is sharpened tenfold.
 SHARPER = 4
+# Share of its kinetic energy that a step of a stiff shell may gain before it is suspected of a leap over a barrier.
+LEAP = 0.03
 # From this round on a step that arrives is taken even if normals turned meanwhile.
 ENOUGH = 2
 # A step halved this often is taken where the solver and the bound still disagree, if colliders have arrived.
@@ -148,6 +151,7 @@ class _Run:
         self.cracks = Cracks(scene)
         self._memory = Memory(0)
         self._stiffened = 1.0
+        self.balance = Balance()
         # Vertex of the last frame that each vertex comes from.
         self.parent = np.arange(self.system.visible)
 
@@ -157,6 +161,7 @@ class _Run:
         state = self._start(1.0 / (fps * substeps)) if resume is None else _restored(resume, self.system)
         if resume is not None:
             self.integrator.preconditioner.restore(resume, self.system.version, self.system.free)
+            self.balance.restore(resume)
         h = 1.0 / (fps * substeps)
         # A state of a failed step may lie between frames, or between steps: the first step then ends on the next.
         first, done = divmod(int(state.time / h + 1e-6), substeps)
@@ -213,6 +218,7 @@ class _Run:
         if solution.converged or (taken and np.isfinite(solution.x).all() and not contact.late):
             contact.report["unsettled"] += not solution.converged
             ahead = self.integrator.finish(state, solution.x, h)
+            self.stats["excess_energy"] += self.balance.close(self.system, ahead, solution.excess)
             self.stats["steps"] += 1
             self.stats["change"] = max(self.stats["change"], solution.change)
             yield self._after_step(ahead, h)
@@ -280,8 +286,14 @@ class _Run:
         contact = self.system.contact
         if not contact.exists:
             solution = yield from self._minimised(potential, guess, method, most, state, index, far=True)
-            if self.system.curved and self.iterations is None and np.isfinite(solution.x).all():
-                start = np.where(potential.free, state.x, guess)
+            if not np.isfinite(solution.x).all():
+                return solution
+            start = np.where(potential.free, state.x, guess)
+            if self.system.penalties and self._keeps_energy(method):
+                available = self.balance.open(self.system, potential, start)
+                solution = yield from self._downhill(solution, potential, start, available, False, method, state, index)
+                solution.excess = potential.excess(solution.x, start, available)
+            elif self.system.curved and self.iterations is None:
                 if potential.value_and_gradient(solution.x)[0] > potential.value_and_gradient(start)[0]:
                     # A guess may lie beyond a barrier (a dent that is pushed through): then downhill from the start.
                     solution = yield from self._minimised(potential, start, method, most, state, index)
@@ -290,9 +302,8 @@ class _Run:
         if self.given_tolerance is None:
             # What an impact will do shows in how far it pushed the guess: the last step, in free flight, knew nothing.
             self.tolerance = max(self.tolerance, min(share * rms(guess - flight), CONTACT * self.size))
-        # At the start of the step the potential is the energy there, kinetic and all: nothing above it can be reached.
         start = np.where(potential.free, state.x, guess)
-        available = potential.value_and_gradient(start)[0]
+        available = self.balance.open(self.system, potential, start)
         for attempt in range(ROUNDS):
             solution = yield from self._minimised(potential, guess, method, most, state, index, far=attempt == 0)
             if not np.isfinite(solution.x).all():
@@ -304,12 +315,15 @@ class _Run:
             found = solution.x
             solution.x, arrived, settled = contact.follow(found, 0.5 * self.tolerance)
             if arrived and (settled or attempt >= ENOUGH):
-                return solution
+                break
             # The solver's answer is right but where something was in its way. Pins that yielded may return, until it
             # is clear that they cannot: then they stay where the shadow is.
             pins = flight if attempt < ENOUGH else solution.x
             guess = contact.predict(np.where(potential.free, found, pins))
-        solution.converged, solution.why = False, contact.blocked
+        else:
+            solution.converged, solution.why = False, contact.blocked
+        if self._keeps_energy(method):
+            solution.excess = potential.excess(solution.x, start, available)
         return solution
 
     def _downhill(
@@ -355,7 +369,20 @@ class _Run:
             # It had converged to what was asked for; sharper is better, not more.
             solution.converged = True
         self.tolerance = tolerance
+        if held and potential.excess(solution.x, start, available) > LEAP * potential.kinetic(solution.x):
+            other = yield from self._minimised(potential, start, stiff, MOST[stiff], state, index)
+            if (
+                other.converged
+                and potential.value_and_gradient(other.x)[0] < potential.value_and_gradient(solution.x)[0]
+            ):
+                return other
         return solution
+
+    def _keeps_energy(self, method: str) -> bool:
+        """Whether steps by a `method` must not gain any. Not where solves of soft flat sheets end early: the strain
+        that they leave in folds comes and goes, and the motion would pay for it."""
+        bound = self.integrator.name == "implicit_euler" and self.iterations is None
+        return bound and (method != "quasi_newton" or self.system.curved)
 
     def _watched(self, steps: Steps, state: State, index: int) -> Generator[Progress, None, Solution]:
         """Progress of a solve, then its solution, with what it cost added to the stats."""
@@ -426,6 +453,7 @@ class _Run:
         self.stats |= {
             "change": 0.0,
             "dissipated": 0.0,
+            "excess_energy": 0.0,
             "solver": "explicit" if self.integrator.explicit else "",
             "tolerance": self.tolerance,
         }
@@ -436,6 +464,7 @@ class _Run:
             self.system.kept()
             | self.cracks.kept()
             | self.integrator.preconditioner.kept()
+            | self.balance.kept()
             | {
                 "time": state.time,
                 "positions": state.x.copy(),
@@ -467,7 +496,8 @@ class _Run:
                 "stretch_scales": list(self.system.stretch_scales),
             }
             | (self.cracks.counts() if self.cracks.possible else {})
-            | self.system.contact.summary(state.x),
+            | self.system.contact.summary(state.x)
+            | {"contact_energy": self.system.stored(state.x)},
         )
 
 

@@ -277,6 +277,26 @@ class System:
         force, drag = self._forces(t, h, x, v)
         return StepTerms(energies + drag, force, targets, [part.bending_of_step(x, h) for part in self.energies_of])
 
+    def stored(self, x: Floats) -> float:
+        """Energy [J] that contacts with colliders and between shells hold at x (n, 3) and give back."""
+        points = self.on_surface(x)
+        return float(self.contact.stored(x)) + sum(penalty.stored(points) for penalty in self.penalties)
+
+    @property
+    def still(self) -> bool:
+        """Whether no collider moves in this step."""
+        return bool(self.contact.still) and all(penalty.at_rest for penalty in self.penalties)
+
+    def supported(self, x: Floats) -> list[tuple[slice | Ints, bool]]:
+        """Unknowns of each shell, and whether a pin, or a collider that is at rest, holds it up at x (n, 3)."""
+        points, held = self.on_surface(x), self.contact.leaning(x)
+        for penalty in self.penalties:
+            held |= penalty.at_rest & (penalty.touching(points) > 0)
+        return [
+            (part, not loose or bool(held[a:b].any()))
+            for (part, loose), (a, b) in zip(self.parts, pairwise(self.offsets), strict=True)
+        ]
+
     def stiffness_changes(self, t: float, h: float) -> bool:
         """Whether the step from t over h [s] changes the constant matrix: rest angles that move, ties that open."""
         if sum(int((tie.release > t).sum()) for tie in self.scene.attachments) != self._tied:
