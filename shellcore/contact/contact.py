@@ -24,9 +24,10 @@ from .candidates import NONE, BroadPhase, Candidates
 from .friction import CREEP, Friction
 from .lips import Lips
 from .pairs import Pairs
+from .passing import Passing
 from .rows import Rows
 from .seams import Seams
-from .start import found_at, refuse
+from .start import found_at, passing, refuse
 from .struck import Struck
 from .untangle import Untangling
 
@@ -100,8 +101,7 @@ class Contact(Energy):
         self._struck = Struck()
         self._tied = np.arange(bodies.count, bodies.total)
         self._seams = Seams(scene, bodies)
-        # What intersected at the start and passes.
-        self._passing = np.zeros(bodies.total, dtype=bool)
+        self._passing: Passing | None = None
         self.tangled = 0
         """Intersections at the start that were let be, or that planes and spheres have yet to push out."""
         self.untangled = 0
@@ -136,18 +136,22 @@ class Contact(Energy):
                 refuse(found, before - left)
             x, self.untangled = by_columns(moved), before
         self.tangled = found.count
-        if how == "ignore":
-            faces = self.bodies.shell_surface.faces
-            # The colliders' faces are not told apart: what is tangled passes through all of them.
-            self._passing[faces[np.concatenate([found.shells.ravel(), found.meshes[:, 0]])]] = True
-            self._passing[self._count :] = True
+        if how == "ignore" and before:
+            self._passing = passing(self._scene, self.bodies, found)
         return x
 
-    @property
-    def _exempt(self) -> Bools | None:
-        """Vertices (total,) that do not touch each other."""
-        exempt: Bools = self._seams.exempt | self._passing
-        return exempt if exempt[: self._count].any() else None
+    def go_on_from(self, other: Contact) -> None:
+        """Take up what another has learnt of the same scene before a cut."""
+        self.report, self.tangled, self.untangled = other.report, other.tangled, other.untangled
+        if other._passing is not None:
+            self._passing = Passing(self.bodies, other._passing.shells, other._passing.meshes)
+
+    def _allowed(self, found: Candidates) -> Candidates:
+        """Candidates without those of seams and of faces that pass through each other."""
+        exempt = self._seams.exempt
+        if exempt[: self._count].any():
+            found = found.without(exempt)
+        return found if self._passing is None else self._passing.left_out(found)
 
     def end_frame(self, x: Floats, t: float) -> None:
         """See which seams have opened, and what has come out of planes and spheres (`intersections="untangle"`)."""
@@ -176,11 +180,12 @@ class Contact(Energy):
     def kept(self) -> dict[str, Any]:
         """Plain arrays for a saved state: pairs that the next step begins with, seams that have not opened."""
         known = self._broad.known
-        sewn = {"sewn": self._seams.exempt[: self._count]} if self._scene.attachments else {}
+        kept = {"sewn": self._seams.exempt[: self._count]} if self._scene.attachments else {}
+        kept |= {} if self._passing is None else self._passing.kept()
         if known is None:
-            return sewn
+            return kept
         near = {"near_faces": known.vertex_face.astype(np.int32), "near_edges": known.edge_edge.astype(np.int32)}
-        return near | sewn
+        return near | kept
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Take up what `kept` gave."""
@@ -189,6 +194,8 @@ class Contact(Energy):
             if sewn.shape != (self._count,):
                 raise ShellError("resume: sewn must have one entry a vertex; is it a state of this scene?")
             self._seams.exempt[: self._count] &= sewn
+        self._passing = Passing.restored(self.bodies, saved)
+        self.tangled = len(self._passing) if self._passing is not None else self.tangled
         if "near_faces" not in saved or not self._broad.meshes:
             return
         faces, edges = (np.array(saved[name], dtype=np.int64) for name in ("near_faces", "near_edges"))
@@ -311,7 +318,7 @@ class Contact(Energy):
                 bad = unsafe(pairs, stack, way)[0]
                 continue
             more = self._broad.around(stack, way, self._margin, changed)
-            more = more if self._exempt is None else more.without(self._exempt)
+            more = self._allowed(more)
             self._candidates = found.joined(more)
             others = Pairs(self.bodies, more, stack)
             pairs = whole.joined(others)
@@ -498,6 +505,7 @@ class Contact(Energy):
             | {
                 "intersections_at_start": self._scene.intersections,
                 "untangled": self.untangled,
+                "ignored_pairs": 0 if self._passing is None else len(self._passing),
             }
         )
 
@@ -523,7 +531,7 @@ class Contact(Energy):
     def _take(self, stack: Floats, found: Candidates) -> None:
         """Candidates of a way that starts at `stack`."""
         self._built_at = stack
-        self._candidates = found if self._exempt is None else found.without(self._exempt)
+        self._candidates = self._allowed(found)
 
     def _known(self) -> Candidates:
         assert self._candidates is not None
