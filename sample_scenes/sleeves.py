@@ -35,7 +35,7 @@ def build(size: Size) -> None:
         upright=False, bow=0.01, held=0.3, substeps=steps, damping_mass=4.0, self_contact=True, contact_distance=2.0,
         **ob.material(5000.0, 0.04, 0.3),
     )  # fmt: skip
-    for name, tint, end in (("wrung", "blue", (TURN, 0.0)), ("compressed", "green", (0.0, 0.08 * LONG))):
+    for name, tint, end in (("wrung", "blue", (TURN, 0.0)), ("compressed", "green", (0.0, 0.03 * LONG))):
         sleeve(
             name, count, (0, 0, HEIGHT[name]), tint, ((1, 0.0, 0.0), (LAST - 4, *end)), upright=False, substeps=steps,
             field_gravity=0.0, damping_viscosity=2e-3 if name == "wrung" else 0.02, **cloth(RADIUS / 50),
