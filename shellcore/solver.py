@@ -115,6 +115,8 @@ class Solution:
     change: float
     counts: Counts = field(default_factory=Counts)
     why: str = ""
+    excess: float | None = None
+    """Energy [J] that ending a step here would add by mistake (`balance`), where that is asked for."""
 
 
 Steps = Generator[tuple[str, float], None, Solution]

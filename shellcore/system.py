@@ -26,6 +26,7 @@ from .energies.pressure import Pressure
 from .errors import ShellError, listed
 from .plasticity import Flow, PlasticState
 from .scene import Scene
+from .shell import PLANE
 from .shell_energies import Bending, ShellEnergies, recut, shell_energies, subdivision_energies, warn_of_soft_stretch
 from .stretch_cap import GROWN, RESERVE, stretch_scale
 from .subdivision.model import SubdivisionModel, control_map
@@ -155,6 +156,8 @@ class System:
         moving = any(shell.rest_angles_move or shell.plasticity is not None for shell in shells)
         self.steady = not moving and all(np.isinf(tie.release).all() for tie in scene.attachments)
         """Whether only cuts, and loads that outgrow a capped stretch, change the constant matrix."""
+        self.curved = any(float(np.abs(shell.rest_angles_at(0.0)).max(initial=0.0)) > PLANE for shell in shells)
+        """Whether a shell is not flat at rest."""
         self.version: int = 0 if before is None else before[0].version + 1
         for i, shell in enumerate(shells if before is None else ()):
             warn_of_soft_stretch(i, shell, parts[i])
@@ -273,6 +276,26 @@ class System:
             energies.append(self.contact)
         force, drag = self._forces(t, h, x, v)
         return StepTerms(energies + drag, force, targets, [part.bending_of_step(x, h) for part in self.energies_of])
+
+    def stored(self, x: Floats) -> float:
+        """Energy [J] that contacts with colliders and between shells hold at x (n, 3) and give back."""
+        points = self.on_surface(x)
+        return float(self.contact.stored(x)) + sum(penalty.stored(points) for penalty in self.penalties)
+
+    @property
+    def still(self) -> bool:
+        """Whether no collider moves in this step."""
+        return bool(self.contact.still) and all(penalty.at_rest for penalty in self.penalties)
+
+    def supported(self, x: Floats) -> list[tuple[slice | Ints, bool]]:
+        """Unknowns of each shell, and whether a pin, or a collider that is at rest, holds it up at x (n, 3)."""
+        points, held = self.on_surface(x), self.contact.leaning(x)
+        for penalty in self.penalties:
+            held |= penalty.at_rest & (penalty.touching(points) > 0)
+        return [
+            (part, not loose or bool(held[a:b].any()))
+            for (part, loose), (a, b) in zip(self.parts, pairwise(self.offsets), strict=True)
+        ]
 
     def stiffness_changes(self, t: float, h: float) -> bool:
         """Whether the step from t over h [s] changes the constant matrix: rest angles that move, ties that open."""

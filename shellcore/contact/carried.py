@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..energies.carried import Carried, Points
-from ..types import Floats, Sparse
+from ..types import Bools, Floats, Sparse
 from .contact import Contact
 
 
@@ -66,6 +66,14 @@ class CarriedContact(Carried):
     def presses(self, x: Floats) -> bool:
         """As `Contact`."""
         return self._contact.presses(self._points.read(x))
+
+    def stored(self, x: Floats) -> float:
+        """As `Contact`."""
+        return self._contact.stored(self._points.read(x))
+
+    def leaning(self, x: Floats) -> Bools:
+        """As `Contact`."""
+        return self._contact.leaning(self._points.read(x))
 
     def stiffness_at(self, x: Floats) -> Sparse:
         """As `Contact`."""

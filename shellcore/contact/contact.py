@@ -77,6 +77,8 @@ class Contact(Energy):
             np.concatenate([np.ones(len(mass)), colliders]),
         ]
         self._goal = bodies.place(0.0)
+        # Vertices of colliders that do not move in this step.
+        self._at_rest = np.zeros(bodies.total, dtype=bool)
         edges = bodies.shell_surface.edges
         edge = start[edges[:, 1]] - start[edges[:, 0]]
         self._edge = float(np.sqrt(np.einsum("ij,ij->i", edge, edge)).mean())
@@ -206,6 +208,7 @@ class Contact(Energy):
         self._inertia = self._mass * (INERTIAL / (h * h)) + STRETCH * self._stretch
         self._between = (STRETCH_BETWEEN - STRETCH) * self._stretch
         placed, self._goal = self.bodies.place(t), self.bodies.place(t + h)
+        self._at_rest[self._count :] = (placed == self._goal).all(axis=1)
         self._struck = Struck()
         self._shadow = _stacked(x, placed)
         self._targets = targets
@@ -463,15 +466,29 @@ class Contact(Energy):
             return np.zeros_like(x)
         return -self._rows.value_and_gradient(x)[1]
 
-    def summary(self, x: Floats) -> dict[str, Any]:
-        """For the stats of a frame: contacts that press, energy [J] they hold and give back, smallest distance [m] of
-        what may touch, counts."""
+    def stored(self, x: Floats) -> float:
+        """Energy [J] that contacts hold for shells at x (n, 3) and give back; friction keeps none."""
         # A cut makes a new contact, which has not looked at anything before its first step.
+        return 0.0 if self._rows is None else self._rows.value_and_gradient(x)[0]
+
+    @property
+    def still(self) -> bool:
+        """Whether no collider moves in this step."""
+        return bool(self._at_rest[self._count :].all())
+
+    def leaning(self, x: Floats) -> Bools:
+        """Vertices (n,) that colliders which are at rest in this step press on, for shells at x (n, 3)."""
+        pressed = np.zeros(self.bodies.total, dtype=bool)
+        if self._rows is not None:
+            corners = self._rows.corners[:, self._rows.pushes(x) > 0]
+            pressed[corners[:, self._at_rest[corners].any(axis=0)]] = True
+        return pressed[: self._count]
+
+    def summary(self, x: Floats) -> dict[str, Any]:
+        """For the stats of a frame: contacts that press, smallest distance [m] of what may touch, counts."""
         contacts = 0 if self._rows is None else int((self._rows.pushes(x) > 0).sum())
-        stored = 0.0 if self._rows is None else self._rows.value_and_gradient(x)[0]
         counts = {
             "contacts": contacts,
-            "contact_energy": stored,
             "nearest": self._nearest(),
             "intersections": self.tangled,
         }

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..types import Floats
+from ..types import Bools, Floats
 
 
 class NoContact:
@@ -14,6 +14,7 @@ class NoContact:
 
     exists = False
     late = False
+    still = True
     blocked = ""
 
     def __init__(self) -> None:
@@ -41,6 +42,14 @@ class NoContact:
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Nothing to take up."""
+
+    def stored(self, x: Floats) -> float:
+        """No energy [J]."""
+        return 0.0
+
+    def leaning(self, x: Floats) -> Bools:
+        """No vertex, (n,)."""
+        return np.zeros(len(x), dtype=bool)
 
     def forces(self, x: Floats) -> Floats:
         """No forces, (n, 3)."""

@@ -53,6 +53,8 @@ class Penalty(Energy):
         self.offset = offset
         self._reach = float(offset.max(initial=0.0))
         self._place = surface.place(0.0)
+        self.at_rest = True
+        """Whether the surface does not move in this step."""
         self._per_mass = 1.0
         self._rubbing = np.zeros(0, dtype=np.int64)
         self._drag = np.zeros(0)
@@ -64,6 +66,7 @@ class Penalty(Energy):
         Smoothed, lagged Coulomb friction as a quadratic: drag μN/(h max(|slip speed|, creep)) on tangential slip.
         """
         motion = self.surface.place(t + h) - self.surface.place(t)
+        self.at_rest = not motion.any()
         self._place = self.surface.place(t)
         self._per_mass = STIFFNESS / (h * h)
         # The surface seen from where it starts: x + motion near the place it ends at is x near where it starts.
@@ -110,6 +113,11 @@ class Penalty(Energy):
         blocks[self._rubbing] += self._drag[:, None, None] * (np.eye(3) - _outer(self._normal))
         indptr = np.arange(len(x) + 1)
         return Hessian(len(x), blocks=[bsr_matrix((blocks, indptr[:-1], indptr))])
+
+    def stored(self, x: Floats) -> float:
+        """Energy [J] that the contacts at x (n, 3) hold and give back."""
+        touched, force, _, _ = self._contacts(x)
+        return 0.5 * inner(force, force / (self._per_mass * self.mass[touched]))
 
     def touching(self, x: Floats) -> Floats:
         """Stiffness [N/m], (n,), of the vertices in contact at x."""
