@@ -1,11 +1,13 @@
 """Five ponchos on the same figure: high and low shear modulus of bending, then three attempts with Young's moduli
 alone.
 
-See: far left, the high shear modulus keeps the folds on the threads and the corners stand off the shoulders; next to
-it, with a low one the same cloth falls close to the body. The three at the right have the low shear modulus and both,
-the first, or the second Young's modulus raised: stiff everywhere, or in one direction, but never the left picture.
+See: far left (red), the high shear modulus lets the cloth fold along its threads only, which are drawn: flat panels and
+one crease. Next to it (blue) the same cloth with a low one bends every way and falls closer to the body. The three at
+the right have the low shear modulus and both, the first, or the second Young's modulus raised: stiff everywhere, or in
+one direction, and farther off the body than either.
 
-Differs: the figure is made of balls; the cloth collides with it but not with itself.
+Differs: the figure is made of balls; the cloth, 1088 vertices, collides with it but not with itself. D = 0.2 mN·m, or
+4 where raised; twisting rigidity 0.02 or 4 mN·m; 0.3 kg/m².
 """
 
 from __future__ import annotations
