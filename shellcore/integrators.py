@@ -32,6 +32,8 @@ from .vectors import by_columns, inner
 RENEW = 20
 # Iteration at which contact may take friction from the solver's forces.
 GLANCE = 20
+# Iterations of L-BFGS at which rows of contact are frozen anew.
+REFREEZE = (6, 14)
 
 # Share of the energy implicit Euler takes that a residual may give back, and what is too little to matter.
 GAIN, NEGLIGIBLE = 0.25, 1e-7
@@ -167,10 +169,15 @@ class StepPotential:
     def round_off(self, x: Floats) -> float:
         return self._parabola.round_off(x) + sum(energy.round_off(x) for energy in self._energies)
 
-    def renew(self, x: Floats, iteration: int) -> bool:
+    def renew(self, x: Floats, iteration: int, quick: bool = False) -> bool:
         contact = self._system.contact
         if not contact.exists:
             return False
+        # Not of curved shells: they are held to the energy that they began with, by the rows that they began with.
+        if quick and iteration in REFREEZE and not self._system.curved and contact.refreeze(x):
+            contact.impact(x)
+            self._seen = None
+            return True
         if iteration % RENEW == 0:
             self._preconditioner.touch(contact.stiffness_at(x))
         # After some iterations the forces of an impact are known well enough for friction.

@@ -60,7 +60,7 @@ class Scene:
     `contact`: "penalty" lets vertices sink a little into planes and spheres and is cheap; "exact" also knows mesh
     colliders, other shells and the sheet itself (`self_contact`), and lets nothing cross, at several times the cost;
     "auto" is exact where there is a mesh `Collider`. `intersections` of a start under exact contact: "error" names the
-    faces, "ignore" lets them pass through each other, "untangle" moves them apart before the first step.
+    faces, "ignore" lets these pairs of them cross, "untangle" moves them apart before the first step.
     """
 
     def __init__(

@@ -166,7 +166,8 @@ class StepSolver:
             if not np.isfinite(solution.x).all():
                 return solution
             if self.iterations is None:
-                solution = yield from self._downhill(solution, potential, start, available, attempt > 0, state)
+                again = attempt > 0 or contact.refrozen
+                solution = yield from self._downhill(solution, potential, start, available, again, state)
             found = solution.x
             solution.x, arrived, settled = contact.follow(found, 0.5 * self.tolerance)
             if arrived and (settled or attempt >= ENOUGH):

@@ -135,8 +135,8 @@ class System:
             contact = Contact(scene, mass, free, self.on_surface(self.start if before is None else before[2]))
             self._touching = contact
             self.contact = contact if self.surface is None else CarriedContact(contact, self.surface)
-            if before is not None:
-                self.contact.report = before[0].contact.report
+            if before is not None and before[0]._touching is not None:
+                contact.go_on_from(before[0]._touching)
         else:
             half = [np.full(len(s.rest_positions), 0.5 * float(np.mean(s.material.thickness))) for s in shells]
             mass = np.concatenate([shell.mass for shell in shells])

@@ -3,8 +3,10 @@
 1. `bodies` stacks what can touch: shells, then the vertices of colliders.
 2. `tree` and `candidates` (broad phase) find which vertices and faces, edges and edges may meet during a motion.
 3. `distances` and `pairs` look closely: nearest points, separating direction, contact distance.
-4. `barrier` and `friction` are the energies; `bound` says how far a step may go without crossing.
-5. `contact` ties them into one energy with a step bound.
+4. `barrier` and `friction` are the energies, `strength` says how stiff, `rows` and `frozen` make one of them for the
+   solvers; `bound` says how far a step may go without crossing.
+5. `known` keeps what was found from look to look (`seams` and `passing`: what does not touch), `shadow` is the state
+   that never crosses anything, `contact` goes a step with them.
 6. `lips` has it act on a sheet drawn in along closed cracks, `carried` on points of a subdivision surface.
 7. `intersections` checks the outcome, exactly and on its own.
 """

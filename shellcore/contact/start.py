@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..colliders import Collider
 from ..errors import ShellError, listed
 from ..scene import Scene
 from ..types import Bools, Floats
+from .bodies import Bodies
 from .intersections import Intersections, scene_intersections
+from .passing import Passing
 
 
 def found_at(scene: Scene, x: Floats, t: float) -> Intersections:
@@ -40,6 +43,15 @@ def refuse(found: Intersections, untangled: int | None = None) -> None:
         "the parts apart, or set Scene(intersections='ignore') to let these faces pass",
         faces=found.faces,
     )
+
+
+def passing(scene: Scene, bodies: Bodies, found: Intersections) -> Passing:
+    """Pairs of faces that are to pass through each other: what was `found` among shells and with mesh colliders."""
+    meshes = [k for k, collider in enumerate(scene.colliders) if isinstance(collider, Collider)]
+    starts = np.zeros(len(scene.colliders), dtype=np.int64)
+    starts[meshes] = np.concatenate([[0], np.cumsum([len(c.faces) for c in bodies.meshes])])[:-1]
+    face, collider, other = found.meshes.T
+    return Passing(bodies, found.shells, np.column_stack([face, starts[collider] + other]))
 
 
 def attached(scene: Scene) -> Bools:

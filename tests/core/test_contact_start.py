@@ -8,7 +8,10 @@ from contact_scenes import box, cloth, exact_scene, sheet, turned
 
 import shellcore as sc
 from meshes import grid, icosphere
+from shellcore.contact.bodies import Bodies
+from shellcore.contact.candidates import Candidates
 from shellcore.contact.intersections import intersections, scene_intersections
+from shellcore.contact.passing import Passing
 from shellcore.contact.seams import Seams
 from shellcore.contact.untangle import pierced
 
@@ -49,6 +52,81 @@ class TestStartUp:
             exact_scene([sheet(2, 1.0, (0, 0, 0))], contact_distance=0.0)
         with pytest.raises(sc.ShellError, match="intersections"):
             exact_scene([sheet(2, 1.0, (0, 0, 0))], intersections="maybe")
+
+
+def pairs_of(scene, x, t):
+    """Faces that intersect, by shell faces and by face and collider face."""
+    found = scene_intersections(scene, x, t)
+    return {tuple(map(int, row)) for row in [*found.shells, *found.meshes]}
+
+
+class TestIgnored:
+    """What crosses at the start goes on to; no other pair of faces ever does."""
+
+    def two_tangles(self):
+        """Two pairs of crossed sheets, one of which falls on the other: faces that cross meet faces that cross."""
+        points, faces = grid(6, 6, 0.6, 0.6)
+        points -= [0.3, 0.3, 0.0]
+        upright = points[:, [0, 2, 1]] + [0.013, 0.02, 0.011]
+        places = [points, upright, points[:, [1, 0, 2]], upright[:, [1, 0, 2]]]
+        places[2:] = [place + [0.03, 0.01, 0.5] for place in places[2:]]
+        shells = [sc.Shell(p, faces, cloth(), bending="quadratic", rest_angles="flat") for p in places]
+        for shell in shells[:2]:
+            shell.pin(np.flatnonzero(np.abs(points).max(axis=1) > 0.299))
+        return exact_scene(shells, intersections="ignore")
+
+    def on_a_spike(self):
+        """A sheet pierced by one cone of a mesh that falls on the other, which is as high as it is low."""
+        around = np.linspace(0, 2 * np.pi, 7)[:-1]
+        ring = np.column_stack([0.05 * np.cos(around), 0.05 * np.sin(around), np.full(6, -0.3)])
+        cone = np.array([(0, 1 + i, 1 + (i + 1) % 6) for i in range(6)])
+        spikes = [np.vstack([[0.0, 0.0, top], ring]) + [x, 0.02, 0.0] for x, top in ((-0.12, 0.05), (0.11, -0.02))]
+        body = sc.Collider(np.vstack(spikes), np.vstack([cone, cone + 7]))
+        return exact_scene([sheet(8, 0.5, (0.0, 0.0, 0.0))], colliders=[body], intersections="ignore")
+
+    @pytest.mark.parametrize("name", ["two_tangles", "on_a_spike"])
+    def test_no_other_pair_ever_crosses(self, name):
+        scene = getattr(self, name)()
+        allowed = pairs_of(scene, np.concatenate([shell.start for shell in scene.shells]), 0.0)
+        contacts = 0
+        for frame in sc.simulate(scene, frames=10):
+            assert pairs_of(scene, frame.positions, frame.time) <= allowed
+            assert frame.stats["ignored_pairs"] == frame.stats["intersections"] == len(allowed)
+            contacts += frame.stats["contacts"]
+        assert contacts > 20
+
+    def test_resumes_with_identical_results(self):
+        scene = self.on_a_spike()
+        whole = list(sc.simulate(scene, frames=6))
+        again = list(sc.simulate(scene, frames=3, resume=whole[2].state))
+        assert np.array_equal(again[-1].positions, whole[-1].positions)
+        assert again[-1].stats["ignored_pairs"] == whole[-1].stats["ignored_pairs"] > 0
+        with pytest.raises(sc.ShellError, match="passing"):
+            list(sc.simulate(scene, frames=1, resume=whole[2].state | {"passing_shells": np.array([[0, 10_000]])}))
+
+    def test_leaves_out_what_belongs_to_such_pairs_alone(self):
+        scene = exact_scene([sheet(3, 0.3, (0.0, 0.0, z)) for z in (0.0, 0.01)])
+        bodies = Bodies(scene)
+        faces = bodies.shell_surface.faces
+        rng = np.random.default_rng(1)
+        # All faces about vertex 5 with one face, and some others.
+        low, high = np.flatnonzero((faces < 16).all(axis=1)), np.flatnonzero((faces >= 16).all(axis=1))
+        ignored = {(int(f), int(high[4])) for f in low if 5 in faces[f]}
+        ignored |= {(int(a), int(b)) for a, b in zip(rng.choice(low, 60), rng.choice(high, 60), strict=True)}
+        about = [{f for f, face in enumerate(faces) if v in face} for v in range(bodies.count)]
+        edges = bodies.shell_surface.edges
+        rows = np.array([(v, *faces[g]) for v in range(16) for g in high])
+        lines = np.array([(*a, *b) for a in edges[edges[:, 0] < 16] for b in edges[edges[:, 0] >= 16]])
+        both = Candidates(rows, lines[:, [1, 0, 2, 3]], np.zeros((0, 3)), np.zeros(len(rows)))
+        left = Passing(bodies, np.array(sorted(ignored)), np.zeros((0, 2), dtype=int)).left_out(both)
+
+        def passes(first, second):
+            return all((f, g) in ignored for f in first for g in second)
+
+        kept = [not passes(about[v], set.intersection(*(about[k] for k in face))) for v, *face in rows]
+        assert np.array_equal(left.vertex_face, rows[kept]) and 0 < len(left.vertex_face) < len(rows)
+        kept = [not passes(about[a] & about[b], about[c] & about[d]) for a, b, c, d in lines]
+        assert np.array_equal(left.edge_edge, both.edge_edge[kept]) and 0 < len(left.edge_edge) < len(lines)
 
 
 def corners(depth, angle):
