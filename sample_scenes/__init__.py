@@ -20,6 +20,7 @@ SCENES: tuple[str, ...] = (
     "plates",
     "bowls",
     "sleeves",
+    "sagging",
     "buckling",
     "fabrics",
     "torsion",

@@ -25,7 +25,7 @@ def keep(name: str, folder: Path = FOLDER) -> Path:
     """Build a scene, light it as its first frame stands, save it compressed."""
     import bpy
 
-    from sample_scenes.kit import objects, studio
+    from sample_scenes.kit import objects, photography
     from sample_scenes.kit.card import Size
     from sample_scenes.run import module
 
@@ -34,8 +34,8 @@ def keep(name: str, folder: Path = FOLDER) -> Path:
         objects.empty_scene(str(Path(place) / f"{name}.blend"), 2)
         made = module(name)
         made.build(size)
-        studio.set_up(made.picture(size))
-        studio.engine(64)
+        photography.set_up(made.picture(size))
+        photography.engine(64)
         _note(made.__doc__)
         objects.active(objects.shells()[0])
         bpy.context.scene.frame_set(1)

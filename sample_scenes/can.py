@@ -71,7 +71,7 @@ def plate_shape() -> Shape:
 
 def picture(size: Size) -> Picture:
     return Picture(
-        (1, 8, 13, 19, 24, LAST), view=(0.1, -1.0, 0.25), panel=(300, 260), follow=("metal", "elastic", "Plate")
+        (1, 15, 18, 20, 25, LAST), view=(0.1, -1.0, 0.25), panel=(380, 320), follow=("metal", "elastic", "Plate")
     )
 
 

@@ -84,7 +84,11 @@ def _draw(name: str, at: np.ndarray, turn: np.ndarray, frame: int) -> None:
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 9, 16, LAST), view=(0.45, -1.0, 0.75), panel=(520, 340), floor=0.05, columns=2)
+    drawn = [f"Rod {axis} {name}" for name in ("orientation", "both") for axis in range(3)]
+    return Picture(
+        (1, 9, 16, LAST), view=(0.45, -1.0, 0.75), panel=(520, 340), floor=0.05, columns=2,
+        follow=(*KINDS, "Ball position", *drawn),
+    )  # fmt: skip
 
 
 def check(size: Size) -> Fact:

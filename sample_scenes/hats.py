@@ -64,7 +64,7 @@ def build(size: Size) -> None:
 
 
 def picture(size: Size) -> Picture:
-    return Picture((1, 8, 11, 14, 19, LAST), view=(0.06, -1.0, 0.3), panel=(720, 220), margin=1.0, columns=2)
+    return Picture((1, 8, 11, 14, 19, LAST), view=(0.06, -1.0, 0.3), panel=(720, 240), columns=2)
 
 
 def brim(name: str, size: Size) -> np.ndarray:

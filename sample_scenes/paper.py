@@ -42,7 +42,7 @@ def build(size: Size) -> None:
         vertex = int(np.linalg.norm(paper.points[:, :2] - goal, axis=1).argmin())
         ob.pin(obj, [vertex])
         studio.paint(ob.ball("Pin", place[vertex] + (0, 0, 0.004), 0.005, collides=False), "red", smooth=False)
-    studio.paint(obj, "paper", "blue", stripes=np.pi / 2, count=15, flat=True)
+    studio.paint(obj, "cream", "blue", stripes=np.pi / 2, count=15, flat=True)
 
 
 def picture(size: Size) -> Picture:

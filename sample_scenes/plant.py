@@ -94,7 +94,6 @@ def picture(size: Size) -> Picture:
         (1, 9, 13, 18, 25, LAST),
         view=(0.1, -1.0, 0.25),
         panel=(360, 400),
-        margin=1.0,
         columns=3,
         follow=("Pot", *names),
     )

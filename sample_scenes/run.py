@@ -9,13 +9,13 @@
 
 Needs Blender as a module; `make scene NAME=…` and `make gallery` set that up. What a scene leaves behind is in
 out/scenes/NAME (NAME-full): the .blend file, its caches, frames and `fact.json`. A full scene whose sources have not
-changed since is not made again; one that was interrupted while its pictures were taken goes on with them.
+changed since is not made again; one that was interrupted while its pictures were taken goes on with them, and one of
+which only the photography changed is photographed again (`kit/marks.py`).
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import importlib
 import json
 import os
@@ -31,6 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from sample_scenes import SCENES  # noqa: E402
+from sample_scenes.kit import marks  # noqa: E402
 from sample_scenes.kit.card import Fact, Size  # noqa: E402
 
 # Scene, frame, and the part of its height to show.
@@ -51,13 +52,6 @@ def module(name: str) -> ModuleType:
 
 def folder_of(name: str, size: Size) -> Path:
     return ROOT / "out" / "scenes" / (f"{name}-full" if size.full else name)
-
-
-def source_mark(name: str) -> str:
-    """Changes when the scene or what all scenes share changes."""
-    home = ROOT / "sample_scenes"
-    texts = [home / f"{name}.py", *sorted((home / "kit").glob("*.py"))]
-    return hashlib.sha256(b"\0".join(path.read_bytes() for path in texts)).hexdigest()
 
 
 def bake(name: str, size: Size, folder: Path) -> Fact:
@@ -81,13 +75,14 @@ def make(name: str, size: Size, still: bool) -> bool:
     if not still and size.full and baked(name, size):
         print(f"{name}: is baked, pictures follow", flush=True)
         reopen(name, size)
-        photograph(name, size, afresh=False)
+        photograph(name, size)
         return bool(kept(name, size)["holds"])
     shutil.rmtree(folder, ignore_errors=True)
-    mark = source_mark(name)
+    mark = marks.bake(name)
     fact = bake(name, size, folder)
     bpy.ops.wm.save_mainfile(compress=True)
-    note(name, size, fact, {"mark": mark, "seconds": {"bake": time.monotonic() - began}, "rendered": False})
+    seconds = {"bake": time.monotonic() - began}
+    note(name, size, fact, {"mark": mark, "pictures": "", "seconds": seconds, "rendered": False})
     if not still:
         photograph(name, size)
     return fact.holds
@@ -96,27 +91,39 @@ def make(name: str, size: Size, still: bool) -> bool:
 def note(name: str, size: Size, fact: Fact, more: dict[str, Any]) -> None:
     """Say what was measured, and keep it beside the scene."""
     print(f"{name}: {'holds' if fact.holds else 'DOES NOT HOLD'}: {fact}", flush=True)
-    record = {**more, "statement": fact.statement, "holds": bool(fact.holds), "numbers": fact.numbers}
-    (folder_of(name, size) / "fact.json").write_text(json.dumps(record, indent=1))
+    keep(name, size, {**more, "statement": fact.statement, "holds": bool(fact.holds), "numbers": fact.numbers})
 
 
-def photograph(name: str, size: Size, afresh: bool = True) -> None:
-    """Light, frame and render the scene that is open, and keep its contact sheet; `afresh`: every frame again."""
+def keep(name: str, size: Size, record: dict[str, Any]) -> None:
+    """Write it in one go: a run that is killed leaves the old record or the new one, never half of one."""
+    path = folder_of(name, size) / "fact.json"
+    path.with_suffix(".new").write_text(json.dumps(record, indent=1))
+    path.with_suffix(".new").replace(path)
+
+
+def photograph(name: str, size: Size) -> None:
+    """Light, frame and render the scene that is open, and keep its contact sheet.
+
+    Frames that are there stay if they were taken as they would be now.
+    """
     import bpy
 
-    from sample_scenes.kit import pictures, studio, table
+    from sample_scenes.kit import photography, pictures, table
 
     folder, began, picture = folder_of(name, size), time.monotonic(), module(name).picture(size)
-    studio.set_up(picture)
+    photography.set_up(picture)
     bpy.ops.wm.save_mainfile(compress=True)
-    for old in folder.glob("frame_*.png") if afresh else ():
-        old.unlink()
-    panels = pictures.render(picture, folder, *((1.0, 10) if size.full else (0.5, 6)))
+    record, mark = kept(name, size), marks.pictures(name)
+    if record["pictures"] != mark:
+        for old in folder.glob("frame_*.png"):
+            old.unlink()
+    record["pictures"], record["rendered"] = mark, False
+    keep(name, size, record)
+    panels = pictures.render(picture, folder, *((1.0, 12) if size.full else (0.5, 6)))
     pictures.sheet(panels, sheet_path(name, size), picture.columns)
-    record = json.loads((folder / "fact.json").read_text())
     record["seconds"]["pictures"], record["rendered"] = time.monotonic() - began, True
-    (folder / "fact.json").write_text(json.dumps(record, indent=1))
-    table.keep(name, record, sheet_path(name, size).parent)
+    keep(name, size, record)
+    table.keep(name, record | {"scene": marks.scene(name)}, sheet_path(name, size).parent)
     table.write(SCENES, sheet_path(name, size).parent)
 
 
@@ -124,7 +131,7 @@ def photograph_again(name: str, size: Size) -> bool:
     """Measure and photograph once more a scene that was baked before."""
     reopen(name, size)
     fact = module(name).check(size)
-    note(name, size, fact, {key: kept(name, size)[key] for key in ("mark", "seconds", "rendered")})
+    note(name, size, fact, {"mark": kept(name, size)["mark"], "pictures": "", "seconds": {}, "rendered": False})
     photograph(name, size)
     return bool(fact.holds)
 
@@ -155,20 +162,23 @@ def hero() -> int:
 
 
 def kept(name: str, size: Size) -> dict[str, Any]:
-    """What is known of a scene that was baked; empty where it was not."""
-    record = folder_of(name, size) / "fact.json"
-    return json.loads(record.read_text()) if record.is_file() else {}
+    """What is known of a scene that was baked; empty where it was not, or by a version that kept less."""
+    path = folder_of(name, size) / "fact.json"
+    record = json.loads(path.read_text()) if path.is_file() else {}
+    return record if "pictures" in record else {}
 
 
 def baked(name: str, size: Size) -> bool:
     """Whether the scene was baked from the sources as they are, and its fact held."""
     record = kept(name, size)
-    return bool(record and record["mark"] == source_mark(name) and record["holds"])
+    return bool(record and record["mark"] == marks.bake(name) and record["holds"])
 
 
 def finished(name: str, size: Size) -> bool:
     """Whether there is nothing left to do for a full scene."""
-    return size.full and baked(name, size) and kept(name, size)["rendered"] and sheet_path(name, size).is_file()
+    record = kept(name, size)
+    taken = bool(record) and record["rendered"] and record["pictures"] == marks.pictures(name)
+    return size.full and taken and baked(name, size) and sheet_path(name, size).is_file()
 
 
 def gallery(size: Size, still: bool) -> int:

@@ -6,7 +6,8 @@ without gravity and the wall buckles into diamonds.
 
 Differs: 494 vertices as in the paper, E·t = 5000 N/m; the thickness, which the paper does
 not give, is 1 mm for the last two; the sagging one is limp and heavy (D = 0.04 mN·m, 0.3 kg/m²), modelled bent down by
-1 cm and does not cross itself. Ends are held by two rings of vertices. The last two stop before folds touch.
+1 cm and does not cross itself. Ends are held by two rings of vertices. The last two stop before folds touch,
+and are drawn shiny to show them.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ def build(size: Size) -> None:
         upright=False, bow=0.01, held=0.3, substeps=steps, damping_mass=4.0, self_contact=True, contact_distance=2.0,
         **ob.material(5000.0, 0.04, 0.3),
     )  # fmt: skip
-    for name, tint, end in (("wrung", "blue", (TURN, 0.0)), ("compressed", "green", (0.0, 0.08 * LONG))):
+    for name, tint, end in (("wrung", "blue", (TURN, 0.0)), ("compressed", "green", (0.0, 0.03 * LONG))):
         sleeve(
             name, count, (0, 0, HEIGHT[name]), tint, ((1, 0.0, 0.0), (LAST - 4, *end)), upright=False, substeps=steps,
-            field_gravity=0.0, damping_viscosity=2e-3 if name == "wrung" else 0.02, **cloth(RADIUS / 50),
+            metallic=0.6, field_gravity=0.0, damping_viscosity=2e-3 if name == "wrung" else 0.02, **cloth(RADIUS / 50),
         )  # fmt: skip
 
 

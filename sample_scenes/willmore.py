@@ -49,7 +49,7 @@ def hand(size: Size) -> bpy.types.Object:
     made.free()
     obj = bpy.data.objects.new("Hand", mesh)
     bpy.context.collection.objects.link(obj)
-    return remeshed("Hand", obj, size(0.075, 0.045))
+    return remeshed("Hand", obj, size(0.075, 0.042))
 
 
 def icosahedron(size: Size) -> bpy.types.Object:

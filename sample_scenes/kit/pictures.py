@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from . import studio
+from . import photography
 from .card import Picture
 
 GAP = 4
@@ -15,7 +15,7 @@ GAP = 4
 
 def render(picture: Picture, folder: Path, scale: float, samples: int) -> list[Path]:
     """Render the frames of the strip; those that are there already stay."""
-    studio.engine(samples)
+    photography.engine(samples)
     scene = bpy.context.scene
     scene.render.resolution_x, scene.render.resolution_y = (max(16, round(scale * p)) for p in picture.panel)
     scene.render.resolution_percentage = 100

@@ -38,12 +38,18 @@ def kept(folder: Path) -> dict[str, Any]:
 
 def keep(name: str, record: dict[str, Any], folder: Path) -> None:
     """Note what a scene measured."""
-    facts = kept(folder) | {name: {key: record[key] for key in ("statement", "holds", "numbers")}}
+    facts = kept(folder) | {name: {key: record[key] for key in ("scene", "statement", "holds", "numbers")}}
     (folder / "facts.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
 
 
 def write(names: tuple[str, ...], folder: Path) -> None:
     """`README.md` beside the contact sheets."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "README.md").write_text(page(names, folder))
+
+
+def page(names: tuple[str, ...], folder: Path) -> str:
+    """The page for the pictures and the facts in a folder."""
     facts, rows, entries = kept(folder), [], []
     for name in names:
         card, first, see, differs = parts(name)
@@ -59,5 +65,4 @@ def write(names: tuple[str, ...], folder: Path) -> None:
             entry += f"- Measured: {fact['statement']}: {numbers}.{'' if fact['holds'] else ' **Does not hold.**'}\n"
         entries.append(entry)
     table = "| scene | paper | figure | name |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "README.md").write_text(f"{HEAD}\n{table}\n" + "\n".join(entries))
+    return f"{HEAD}\n{table}\n" + "\n".join(entries)
