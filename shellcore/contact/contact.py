@@ -111,7 +111,7 @@ class Contact(Frozen):
         own = bodies.touches_itself[bodies.owner[: self._count]] & bodies.together
         bodies.lips = lips = Lips(self._scene, bodies, closed & own)
         bodies.rest = lips.rest
-        self._known.forget(2.0 * float((bodies.half + lips.rim).max()))
+        self._known.forget(float((bodies.half + lips.rim)[: self._count].max()))
         return lips if lips.rim.any() else None
 
     def closed_cracks(self) -> Bools:

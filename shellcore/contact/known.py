@@ -98,10 +98,10 @@ class Known:
         if self._seams.open(self._met, stack, t):
             self._built_at = None
 
-    def forget(self, widest: float) -> None:
-        """Start anew for contact distances up to `widest` [m]."""
+    def forget(self, half: float) -> None:
+        """Start anew for shells whose halves of contact distances are up to `half` [m]."""
         self._candidates, self._built_at = None, None
-        self._broad.widen(widest)
+        self._broad.widen(half)
 
     def kept(self) -> dict[str, Any]:
         """Plain arrays for a saved state: pairs that the next step begins with, seams that have not opened."""
