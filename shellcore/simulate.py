@@ -50,6 +50,8 @@ ROUNDS = 8
 SHARPER = 4
 # Share of its kinetic energy that a step of a stiff shell may gain before it is suspected of a leap over a barrier.
 LEAP = 0.03
+# Share of the energy that loads add in a step below which it is not halved for what its motion cannot give back.
+FAINT = 1e-7
 # From this round on a step that arrives is taken even if normals turned meanwhile.
 ENOUGH = 2
 # A step halved this often is taken where the solver and the bound still disagree, if colliders have arrived.
@@ -210,10 +212,14 @@ class _Run:
         solution = yield from self._solve(state, h, index)
         contact = self.system.contact
         taken = self.iterations is not None or (contact.exists and halvings <= HALVINGS - INSIST)
+        ahead = self.integrator.finish(state, solution.x, h)
+        given = self.balance.close(self.system, ahead, solution.excess)
+        if solution.excess - given > solution.slack and halvings > HALVINGS - INSIST:
+            solution.converged, solution.why = False, "its energy would grow"
         if solution.converged or (taken and np.isfinite(solution.x).all() and not contact.late):
             contact.report["unsettled"] += not solution.converged
-            ahead = self.integrator.finish(state, solution.x, h)
-            self.stats["excess_energy"] += self.balance.close(self.system, ahead, solution.excess)
+            self.balance.stored = self.system.stored(ahead.x) if self._keeps_energy(self.stats["solver"]) else None
+            self.stats["excess_energy"] += given
             ahead.memory = state.memory
             self.stats["steps"] += 1
             self.stats["change"] = max(self.stats["change"], solution.change)
@@ -285,7 +291,7 @@ class _Run:
                 start = np.where(potential.free, state.x, guess)
                 available = self.balance.open(self.system, potential, start)
                 solution = yield from self._downhill(solution, potential, start, available, False, method, state, index)
-                solution.excess = potential.excess(solution.x, start, available)
+                self._judge(solution, potential, start, available)
             return solution
         flight, guess = guess, contact.predict(guess)
         if self.given_tolerance is None:
@@ -312,7 +318,7 @@ class _Run:
         else:
             solution.converged, solution.why = False, contact.blocked
         if self._keeps_energy(method):
-            solution.excess = potential.excess(solution.x, start, available)
+            self._judge(solution, potential, start, available)
         return solution
 
     def _downhill(
@@ -366,6 +372,11 @@ class _Run:
             ):
                 return other
         return solution
+
+    def _judge(self, solution: Solution, potential: StepPotential, start: Floats, available: float) -> None:
+        """Say what energy a solution adds to what was `available` [J] at the `start`."""
+        solution.excess = max(potential.excess(solution.x, start, available), 0.0)
+        solution.slack = FAINT * potential.fallen
 
     def _keeps_energy(self, method: str) -> bool:
         """Whether steps by a `method` must not gain any. Not where solves of soft flat sheets end early: the strain
