@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.linalg.lapack import dtrtrs
 
 from .types import Floats
 from .vectors import by_columns, inner
@@ -25,6 +26,7 @@ class Memory:
     """Recent steps s [m] and gradient changes y [N] of n vertices, in rings of HISTORY rows."""
 
     def __init__(self, vertex_count: int) -> None:
+        self.vertex_count = vertex_count
         self._size = 3 * vertex_count
         self._pieces = -(-self._size // WIDTH)
         self._steps: Floats = np.zeros((0, 0))
@@ -59,59 +61,29 @@ class Memory:
         self._products[:, row] = self._all(self._s, self._changes[row])
 
     def direction(self, gradient: Floats, precondition: Callable[[Floats], Floats]) -> Floats:
-        """H⁻¹ gradient, (n, 3): the two-loop recursion about the preconditioner."""
+        """H⁻¹ gradient, (n, 3): the two loops about the preconditioner."""
         if not self._rows:
             return precondition(gradient)
-        products = self._products.tolist()
-        weight = [0.0] * HISTORY
+        # With R the products sᵢ·yⱼ of pairs i no newer than j, the first loop is R α = Sᵀg, the second
+        # Rᵀ β = D α − Yᵀz with R's diagonal D (Byrd, Nocedal, Schnabel 1994).
+        rows = np.array(self._rows)
+        products = self._products[rows[:, None], rows]
+        weight = np.zeros(HISTORY)
         q = self._vector
         q[: self._size] = _flat(gradient)
-        along = self._all(self._s, q).tolist()
-        for place in reversed(range(len(self._rows))):
-            i = self._rows[place]
-            known = sum(weight[j] * products[i][j] for j in self._rows[place + 1 :])
-            weight[i] = (along[i] - known) / products[i][i]
+        weight[rows] = first = dtrtrs(products, self._all(self._s, q)[rows])[0]
         q -= self._sum(weight, self._y)
         z = precondition(self._field(q))
         q[: self._size] = _flat(z)
-        along = self._all(self._y, q).tolist()
-        share = [0.0] * HISTORY
-        for place, i in enumerate(self._rows):
-            known = sum(share[j] * products[j][i] for j in self._rows[:place])
-            share[i] = weight[i] - (along[i] + known) / products[i][i]
-        q += self._sum(share, self._s)
+        right = products.diagonal() * first - self._all(self._y, q)[rows]
+        weight[rows] = dtrtrs(products, right, trans=1)[0]
+        q += self._sum(weight, self._s)
         return by_columns(self._field(q).copy(order="K"))
 
     def clear(self) -> None:
         """Forget everything."""
+        # The next pairs go to the first rows again, as in a new memory: sums then add up in the same order.
         self._rows = []
-
-    def arrays(self) -> tuple[Floats, Floats, int]:
-        """Steps and changes as stored, (k, n, 3) each, and the row of the newest: what a saved state keeps."""
-        if not self._rows:
-            return np.zeros((0, 0, 3)), np.zeros((0, 0, 3)), 0
-        kept = slice(len(self._rows))
-        steps, changes = (
-            rows[kept, : self._size].reshape(-1, 3, self._size // 3).transpose(0, 2, 1).copy(order="K")
-            for rows in (self._steps, self._changes)
-        )
-        return steps, changes, self._rows[-1]
-
-    @staticmethod
-    def restored(vertex_count: int, steps: Floats, changes: Floats, newest: int) -> Memory:
-        """As it was when `arrays` was called: the same rows, so that sums add up in the same order."""
-        memory = Memory(vertex_count)
-        count = len(steps)
-        if count:
-            memory._allocate()
-        for kept in range(count):
-            row = (newest + 1 + kept) % count
-            memory._steps[row, : memory._size] = _flat(steps[row])
-            memory._changes[row, : memory._size] = _flat(changes[row])
-            memory._rows.append(row)
-        for row in memory._rows:
-            memory._products[:, row] = memory._all(memory._s, memory._changes[row])
-        return memory
 
     def _all(self, pieces: Floats, vector: Floats) -> Floats:
         """Products of every row with a vector, (HISTORY,)."""
@@ -119,9 +91,9 @@ class Memory:
         products: Floats = parts[:, :, 0].sum(axis=0)
         return products
 
-    def _sum(self, weights: list[float], pieces: Floats) -> Floats:
-        """∑ weight × row."""
-        total: Floats = np.matmul(np.array(weights), pieces).ravel()
+    def _sum(self, weights: Floats, pieces: Floats) -> Floats:
+        """∑ weight × row; `weights` (HISTORY,)."""
+        total: Floats = np.matmul(weights, pieces).ravel()
         return total
 
     def _field(self, vector: Floats) -> Floats:

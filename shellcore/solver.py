@@ -85,9 +85,9 @@ class Potential(Protocol):
     def factored(self, hessian: Hessian, definite: bool = False) -> Callable[[Floats], Floats] | None:
         """hessian⁻¹ residual by a factorisation of its own; None if it must be `definite` and is not."""
 
-    def renew(self, x: Floats, iteration: int) -> bool:
+    def renew(self, x: Floats, iteration: int, quick: bool = False) -> bool:
         """Before an iteration at x: take what has changed since the constant matrix was factored into account; whether
-        that changed the potential itself."""
+        that changed the potential itself. `quick`: iterations are many and short."""
 
     def shorter(self, x: Floats, direction: Floats, slope: float) -> float:
         """Share of a step to try where the whole went too far, at most ½: less where contacts threw it back."""
@@ -117,8 +117,8 @@ class Solution:
     why: str = ""
     excess: float = 0.0
     """Energy [J] that ending a step here would add by mistake (`balance`), where that is asked for."""
-    slack: float = 0.0
-    """How much of that may stay [J]."""
+    owed: float = 0.0
+    """What of that motion cannot give back [J]."""
 
 
 Steps = Generator[tuple[str, float], None, Solution]
@@ -153,7 +153,7 @@ def quasi_newton(
     below = 0
     values = [value]
     while counts.iterations < most:
-        if counts.iterations and potential.renew(x, counts.iterations):
+        if counts.iterations and potential.renew(x, counts.iterations, quick=True):
             value, gradient = potential.value_and_gradient(x)
             counts.gradients += 1
             values = [value]

@@ -63,6 +63,10 @@ class CarriedContact(Carried):
         """As `Contact`."""
         return self._contact.impact(self._points.read(x))
 
+    def refreeze(self, x: Floats) -> bool:
+        """As `Contact`."""
+        return self._contact.refreeze(self._points.read(x))
+
     def presses(self, x: Floats) -> bool:
         """As `Contact`."""
         return self._contact.presses(self._points.read(x))

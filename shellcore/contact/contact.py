@@ -161,7 +161,7 @@ class Contact(Frozen):
         which = room <= 1.2 * np.maximum(high - low, 0.0) + self._known.near
         as_struck, struck = self._shadow.struck(pairs)
         which[struck] = True
-        self._rows = Rows(as_struck, which, self._strength.of, self._goal, struck)
+        self._rows, self.refrozen = Rows(as_struck, which, self._strength.of, self._goal, struck), False
 
     def predict(self, guess: Floats) -> Floats:
         """Where the search starts: `guess` (n, 3) with what would collide pushed along, as in an inelastic impact."""

@@ -8,6 +8,7 @@ are near but do not press: all beyond their gaps is computed for those that do.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -18,6 +19,8 @@ from ..vectors import Product, components, dot, picked
 from .barrier import barrier
 from .pairs import Pairs
 
+# Cosine of the angle by which a row's normal may turn when it is frozen anew.
+TURNED = 0.5
 # Make numbers of several vertices.
 PRIMES = (1_000_003, 998_244_353, 2_147_483_647)
 
@@ -48,6 +51,8 @@ class Rows:
         self._round = np.flatnonzero(pairs.radius[self.at] > 0)
         self._seen: tuple[Floats, tuple[Floats, Floats]] | None = None
         self.stiffness = strength(self.corners, self.full)
+        self._goal = goal
+        self._struck = np.isin(self.at, () if struck is None else struck)
 
     def _lift_corners(self) -> None:
         """Corners keep so far off a sphere that their faces just touch it: ρ²/2R for faces of circumradius ρ.
@@ -62,6 +67,19 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.at)
+
+    def refrozen(self, stack: Floats) -> Rows:
+        """The same rows with nearest points and normals as they are at `stack` (total, 3).
+
+        What has passed through, or has turned too far to be sure that it has not, keeps the side it was seen from.
+        """
+        weights, normals, _ = self.pairs.picked(self.at).nearest(stack)
+        kept = (dot(normals, self.normals) < TURNED) | self._struck
+        weights[:, kept], normals[:, kept] = self.weights[:, kept], self.normals[:, kept]
+        rows = copy(self)
+        rows.weights, rows.normals, rows._seen = weights, normals, None
+        rows.spread = Spread(self.corners, weights, self.pairs.bodies.count, self._goal)
+        return rows
 
     def have(self, pairs: Pairs, at: Ints) -> bool:
         """Whether there is a row for each of the pairs `at` (k,) that says what no other does."""

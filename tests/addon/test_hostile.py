@@ -197,12 +197,12 @@ def test_states_come_back(tmp_path):
     saved = {
         "time": 0.25,
         "positions": np.random.default_rng(1).normal(size=(7, 3)),
-        "memory_steps": np.zeros((0, 0, 3)),
+        "factor_data": np.zeros((0, 0, 3)),
     }
     state.save(path, saved, 9, "mark")
     read, frame, mark = state.load(path)
     assert frame == 9 and mark == "mark" and read["time"] == 0.25
-    assert (read["positions"] == saved["positions"]).all() and read["memory_steps"].shape == (0, 0, 3)
+    assert (read["positions"] == saved["positions"]).all() and read["factor_data"].shape == (0, 0, 3)
     with pytest.raises(CacheError, match="not numbers"):
         state.save(path, {"bad": np.array([print], dtype=object)}, 1, "")
 

@@ -233,7 +233,7 @@ class TestSeams:
 
         def path(t):
             away, over, down = (np.clip((t - start) / 0.25, 0.0, 1.0) for start in (0.1, 0.35, 0.6))
-            return right.start[far] + [0.02 * away - 0.12 * over, 0.01 * away, 0.03 * away - 0.1 * down]
+            return right.start[far] + [0.02 * away - 0.2 * over, 0.01 * away, 0.1 * away - 0.16 * down]
 
         right.pin(far, path)
         seam = sc.Attach(left, a, right, b, release=0.1)

@@ -1,0 +1,308 @@
+"""One implicit step: which road to the minimum of its potential, how near is near enough, what contact makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+
+from .balance import Balance
+from .integrators import Integrator, State, StepPotential
+from .lbfgs import Memory
+from .scene import Scene
+from .solver import FACTORED, Solution, Steps, mixed_newton, newton, quasi_newton, rms
+from .system import System
+from .types import Floats
+
+# Default tolerance on the position error of a step: this share of how far elastic forces moved the sheet in the last
+# step, or of the scene's size at 24 steps a second where that is larger.
+TOLERANCE = 0.02
+# The same for the quasi-Newton road without contact, which judges its error by the energy it still gains: 4 to 6% off
+# on a frame of a flag; 0.06 was up to 16% off.
+GAIN = 0.04
+# Where things touch: 0.08 and 20 took 6% more gradients of a drape for 24.0 instead of 24.2% of error in a frame.
+GAIN_TOUCHING, TIRING = 0.12, 15.0
+# Where elastic forces move a sheet by less than this share of what its loads do (most of it is in free fall), the loads
+# are the measure: halves the cost of the first frames after a release.
+FELT = 1.0
+# Newmark damps nothing, so what a solve leaves undone stays for good.
+UNDAMPED = 1e-4
+# Largest tolerance where things touch, as a share of the scene's size.
+CONTACT = 1e-4
+SMALLEST = 1e-11
+MOST = {"quasi_newton": 400, "newton": 200, "newton_cg": 200}
+# The same for L-BFGS where a tolerance asks for accuracy. The reference sheet at 1e-8 of its size takes 400 to 2700; a
+# step that is halved because it is not there yet has another, less damped motion and is no reference for anything.
+PATIENT = 20_000
+# Square of the sheet's sizes that a membrane wave travels in a step, from which Newton is the cheaper road.
+STIFF = 40.0
+# Times a step is solved again with contacts looked up anew before it is halved.
+ROUNDS = 8
+# Times a solve that would add energy is sharpened tenfold.
+SHARPER = 4
+# Share of its kinetic energy that a step of a stiff shell may gain before it is suspected of a leap over a barrier.
+LEAP = 0.03
+# Share of the energy that loads add in a step below which it is not halved for what its motion cannot give back.
+FAINT = 1e-7
+# From this round on a step that arrives is taken even if normals turned meanwhile.
+ENOUGH = 2
+
+Solving = Generator[tuple[str, int, float], None, Solution]
+"""Yields stage, iteration and size of the solver's last step [m]; returns the solution."""
+
+
+class StepSolver:
+    """Solves the steps of a run, one after the other.
+
+    `fragile`: whether shells may break. `solver`, `iterations`, `tolerance` [m] as given to `simulate`.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        integrator: Integrator,
+        fragile: bool,
+        solver: str,
+        iterations: int | None,
+        tolerance: float | None,
+    ) -> None:
+        self.balance = Balance()
+        self.stats: dict[str, Any] = {}
+        """Of the frame under way: what solves cost is added here."""
+        self.iterations = iterations
+        self._scene = scene
+        self._integrator = integrator
+        self._fragile = fragile
+        self._size = float(np.linalg.norm(np.ptp(self._system.start, axis=0)))
+        self._given = tolerance
+        self._solver = solver
+        self._memory = Memory(0)
+        # Of the step under way:
+        self.tolerance = SMALLEST * self._size if tolerance is None else tolerance
+        """What the position may err by [m], root mean square."""
+        self._gain: float | None = None
+        self._method = ""
+        self._most = 0
+        self._stiffened = 1.0
+        self._end: State
+        self._returned = 0.0
+
+    @property
+    def _system(self) -> System:
+        # Not kept: a cut makes another.
+        return self._integrator.system
+
+    def solve(self, state: State, h: float) -> Solving:
+        """Where the step from `state` over h [s] ends."""
+        potential, guess = self._begin(state, h)
+        way = self._in_contact if self._system.contact.exists else self._alone
+        solution = yield from way(potential, guess, state)
+        self._end = self._integrator.finish(state, solution.x, h)
+        self._returned = self.balance.close(self._system, self._end, solution.excess)
+        solution.owed = max(solution.excess - self._returned - FAINT * potential.fallen, 0.0)
+        return solution
+
+    def finish(self, solution: Solution) -> State:
+        """The state that ends the step at a solution: the last one found."""
+        self.balance.stored = self._system.stored(self._end.x) if self._keeps_energy() else None
+        self.stats["excess_energy"] += self._returned
+        self.stats["steps"] += 1
+        self.stats["change"] = max(self.stats["change"], solution.change)
+        return self._end
+
+    def _begin(self, state: State, h: float) -> tuple[StepPotential, Floats]:
+        """The potential of a step and where to start; choose the road, and what is near enough."""
+        waves = self._waves(h)
+        # How much stiffer than inertia the constant matrix takes the slowest motion along normals to be: L-BFGS's steps
+        # are that much shorter than what is left to go. Where they were taken at their word, a sheet about to buckle
+        # was left 2% of a frame's motion short of it.
+        self._stiffened = 1.0 + np.pi**2 * waves
+        self._method = self.stats["solver"] = self._road(waves)
+        touching, quasi = self._system.contact.exists, self._method == "quasi_newton"
+        potential, guess = self._integrator.begin(state, h, extrapolate=quasi)
+        if self._given is None:
+            newmark = self._integrator.name == "newmark"
+            # Positions err by an acceleration times h²: what a step may err by shrinks with it.
+            least = SMALLEST * self._size * min(1.0, (24.0 * h) ** 2)
+            self.tolerance = max(least, (UNDAMPED if newmark else TOLERANCE) * potential.departure)
+            judged = not newmark and self.iterations is None and quasi
+            moved = max(potential.departure, FELT * potential.carried)
+            self._gain = max(least, (GAIN_TOUCHING if touching else GAIN) * moved) if judged else None
+            if self._gain is not None and not touching:
+                self.tolerance = 0.1 * self._gain
+            if touching:
+                # A contact layer is thin: a looser solve leaves sheets hovering, without normal force or friction.
+                self.tolerance = min(self.tolerance, CONTACT * self._size)
+        patient = quasi and self._given is not None and not touching
+        self._most = self.iterations or (PATIENT if patient else MOST[self._method])
+        if self._memory.vertex_count != self._system.vertex_count:
+            self._memory = Memory(self._system.vertex_count)
+        # Pairs of the last step stand for directions that have turned since: kept, they cost 5 to 40% more gradients.
+        self._memory.clear()
+        return potential, guess
+
+    def _alone(self, potential: StepPotential, guess: Floats, state: State) -> Solving:
+        """The step of shells that touch nothing but, at most, planes and spheres by a penalty."""
+        solution = yield from self._minimised(potential, guess, far=True)
+        if not np.isfinite(solution.x).all():
+            return solution
+        start = np.where(potential.free, state.x, guess)
+        if self._system.penalties and self._keeps_energy():
+            available = self.balance.open(self._system, potential, start)
+            solution = yield from self._downhill(solution, potential, start, available, False, state)
+            solution.excess = max(potential.excess(solution.x, start, available), 0.0)
+        elif self._system.curved and self.iterations is None:
+            if potential.value_and_gradient(solution.x)[0] > potential.value_and_gradient(start)[0]:
+                # A guess may lie beyond a barrier (a dent that is pushed through): then downhill from the start.
+                solution = yield from self._minimised(potential, start)
+        return solution
+
+    def _in_contact(self, potential: StepPotential, guess: Floats, state: State) -> Solving:
+        """The step of shells in exact contact: minimise, follow as far as nothing crosses, look again."""
+        contact = self._system.contact
+        flight, guess = guess, contact.predict(guess)
+        if self._given is None:
+            # What an impact will do shows in how far it pushed the guess: the last step, in free flight, knew nothing.
+            share = UNDAMPED if self._integrator.name == "newmark" else TOLERANCE
+            self.tolerance = max(self.tolerance, min(share * rms(guess - flight), CONTACT * self._size))
+        start = np.where(potential.free, state.x, guess)
+        available = self.balance.open(self._system, potential, start)
+        for attempt in range(ROUNDS):
+            solution = yield from self._minimised(potential, guess, far=attempt == 0)
+            if not np.isfinite(solution.x).all():
+                return solution
+            if self.iterations is None:
+                again = attempt > 0 or contact.refrozen
+                solution = yield from self._downhill(solution, potential, start, available, again, state)
+            found = solution.x
+            solution.x, arrived, settled = contact.follow(found, 0.5 * self.tolerance)
+            if arrived and (settled or attempt >= ENOUGH):
+                break
+            # The solver's answer is right but where something was in its way. Pins that yielded may return, until it
+            # is clear that they cannot: then they stay where the shadow is.
+            pins = flight if attempt < ENOUGH else solution.x
+            guess = contact.predict(np.where(potential.free, found, pins))
+        else:
+            solution.converged, solution.why = False, contact.blocked
+        if self._keeps_energy():
+            solution.excess = max(potential.excess(solution.x, start, available), 0.0)
+        return solution
+
+    def _downhill(
+        self,
+        solution: Solution,
+        potential: StepPotential,
+        start: Floats,
+        available: float,
+        again: bool,
+        state: State,
+    ) -> Solving:
+        """A solution whose energy can be had: no more than was `available` [J] at the start of the step.
+
+        A guess that contact pushed may lie beyond a barrier (a bowl inside out): then once more from the start,
+        downhill all the way. Stiff shells turn small errors into energy: what is left over must not add any.
+        """
+        value, gradient = potential.value_and_gradient(solution.x)
+        stiff = "newton_cg" if self._method == "newton" else self._method
+        tolerance = self.tolerance
+        if value > available and again:
+            # Contacts looked up anew hold energy that was not there at the start; none of it is the shells'.
+            value -= self._system.contact.value_and_gradient(solution.x)[0]
+        if value > available and self._method == "quasi_newton":
+            # Most often it only stopped early; what starts again where the step began comes out too slow.
+            self.tolerance *= 0.25
+            solution = yield from self._minimised(potential, solution.x, stiff)
+            value, gradient = potential.value_and_gradient(solution.x)
+            self.tolerance = tolerance
+        if value > available:
+            solution = yield from self._minimised(potential, start, stiff)
+            value, gradient = potential.value_and_gradient(solution.x)
+        # Pins that move do work themselves: there is no energy to keep.
+        still = np.array_equal(start[~potential.free], state.x[~potential.free])
+        held = still and self._method != "quasi_newton" and self._integrator.name == "implicit_euler"
+        for _ in range(SHARPER if held and solution.converged else 0):
+            if not potential.gains(solution.x, gradient):
+                break
+            self.tolerance *= 0.1
+            solution = yield from self._minimised(potential, solution.x, stiff)
+            value, gradient = potential.value_and_gradient(solution.x)
+            # It had converged to what was asked for; sharper is better, not more.
+            solution.converged = True
+        self.tolerance = tolerance
+        if held and potential.excess(solution.x, start, available) > LEAP * potential.kinetic(solution.x):
+            other = yield from self._minimised(potential, start, stiff)
+            if (
+                other.converged
+                and potential.value_and_gradient(other.x)[0] < potential.value_and_gradient(solution.x)[0]
+            ):
+                return other
+        return solution
+
+    def _minimised(self, potential: StepPotential, x: Floats, again: str = "", far: bool = False) -> Solving:
+        """Minimum of the potential from x, which may be `far` from it; once more by the method `again`, if given."""
+        method, most = (again, MOST[again]) if again else (self._method, self._most)
+        contact = self._system.contact
+        touching = contact.exists and contact.presses(x)
+        if method == "newton" and not touching and self._system.vertex_count <= FACTORED:
+            solution = yield from self._watched(mixed_newton(potential, x, self.tolerance, most))
+            if solution.converged or self.iterations is not None:
+                return solution
+        if method in ("newton", "newton_cg"):
+            steps = newton(potential, x, self.tolerance, most)
+        else:
+            tiring = TIRING if contact.exists else np.inf
+            tolerance = self.tolerance if self._gain is None else min(self.tolerance, 0.1 * self._gain)
+            if most == PATIENT:
+                tolerance /= self._stiffened
+            steps = quasi_newton(potential, x, tolerance, most, self._memory, self._gain, tiring, far)
+        solution = yield from self._watched(steps)
+        slow = method == "newton" and not (solution.converged or contact.exists) and self._given is not None
+        if slow and self.iterations is None and np.isfinite(solution.x).all():
+            # Where sheets buckle Newton's Hessian lacks compression and its steps shrink slowly; L-BFGS learns it.
+            tolerance = self.tolerance / self._stiffened
+            solution = yield from self._watched(quasi_newton(potential, solution.x, tolerance, PATIENT, self._memory))
+        return solution
+
+    def _watched(self, steps: Steps) -> Solving:
+        """Progress of a solve, then its solution, with what it cost added to the stats."""
+        iteration = 0
+        while True:
+            try:
+                stage, change = next(steps)
+            except StopIteration as end:
+                solution: Solution = end.value
+                break
+            iteration += 1
+            yield stage, iteration, change
+        for name in ("iterations", "gradients", "products", "factorisations"):
+            self.stats[name] += getattr(solution.counts, name)
+        return solution
+
+    def _keeps_energy(self) -> bool:
+        """Whether steps must not gain any. Not where solves of soft flat sheets end early: the strain that they leave
+        in folds comes and goes, and the motion would pay for it."""
+        bound = self._integrator.name == "implicit_euler" and self.iterations is None
+        return bound and (self._method != "quasi_newton" or self._system.curved)
+
+    def _waves(self, h: float) -> float:
+        """(Distance a membrane wave travels in h [s] / size of the sheet)², of the shell where it is largest."""
+        ratio = 0.0
+        for shell, scale in zip(self._scene.shells, self._system.stretch_scales, strict=True):
+            stretch = scale * max(float(np.max(a)) for a in shell.material.stretch)
+            density = float(np.min(shell.material.areal_density))
+            size = float(np.linalg.norm(np.ptp(shell.rest_positions, axis=0))) / np.sqrt(2.0)
+            ratio = max(ratio, stretch * h * h / (density * size * size))
+        return ratio
+
+    def _road(self, waves: float) -> str:
+        if self._solver != "auto":
+            return self._solver
+        if self._integrator.name == "newmark" and self._system.vertex_count <= FACTORED:
+            return "newton"
+        alone = self._system.contact.exists and not self._scene.colliders and not self._fragile
+        if alone and all(shell.pins for shell in self._scene.shells):
+            # Held sheets that touch nothing but themselves: what Newton gains in sharpness, which friction on a floor
+            # needs (a stiff sheet on an incline) and lips of cracks, it loses over and over as contacts come and go.
+            return "quasi_newton"
+        return "newton" if waves > STIFF else "quasi_newton"
