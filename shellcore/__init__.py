@@ -6,8 +6,8 @@
    that answers value, gradient and Hessian (`energies/`, `subdivision/`), so every model can be swapped for another.
 3. `integrators` make one incremental potential a step: inertia plus all energies. Time stepping is its minimisation.
 4. `solver` minimises it: quasi-Newton from a matrix factored once, or Newton with conjugate gradients.
-5. `simulate` loops over frames and steps (`step` solves one, with its contacts), halves what does not converge, and
-   yields a `Frame` of plain arrays; `saved` takes a run up again.
+5. `simulate` loops over frames and steps (`step` solves one, with its contacts; `balance` lets none gain energy),
+   halves what does not converge, and yields a `Frame` of plain arrays; `saved` takes a run up again.
    After a step shells may yield (`plasticity`) and break (`fracture`); `cracks` goes on with the cut system.
 6. `equilibrium` finds the state of rest instead; `willmore_flow` smooths a surface by its own bending energy.
 7. `modal` is the other road, for real time: the shell in its lowest modes, warped, driven by handles.

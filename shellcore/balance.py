@@ -35,7 +35,8 @@ class Balance:
     """The books of a run: what a step starts with, what it gives back at its end."""
 
     def __init__(self) -> None:
-        self._stored: float | None = None
+        self.stored: float | None = None
+        """Energy [J] that contacts held at the end of the last step, where it is to be kept."""
 
     def open(self, system: System, potential: StepPotential, start: Floats) -> float:
         """Energy [J] that a step has at its `start` (n, 3): the potential there, kinetic energy and all.
@@ -44,31 +45,28 @@ class Balance:
         left in them. That is not to be had (if colliders move it may be their work).
         """
         available = potential.value_and_gradient(start)[0]
-        if self._stored is not None and system.still:
-            available -= max(system.stored(start) - self._stored, 0.0)
+        if self.stored is not None and system.still:
+            available -= max(system.stored(start) - self.stored, 0.0)
         return available
 
-    def close(self, system: System, state: State, excess: float | None) -> float:
-        """End a step at `state`, whose velocities give back its `excess` [J], None if nobody asked; what they gave."""
-        if excess is None:
-            return 0.0
-        self._stored = system.stored(state.x)
+    def close(self, system: System, state: State, excess: float) -> float:
+        """End a step at `state`, whose velocities give back its `excess` [J]; what they could give."""
         if not excess > 0.0:
             return 0.0
         shells = system.supported(state.x)
-        state.v, taken = lowered(state.x, state.v, system.mass, system.free, shells, excess)
-        return taken
+        state.v, given = lowered(state.x, state.v, system.mass, system.free, shells, excess)
+        return given
 
     def kept(self) -> dict[str, Any]:
         """Plain numbers for a saved state."""
-        return {} if self._stored is None else {"contact_energy": self._stored}
+        return {} if self.stored is None else {"contact_energy": self.stored}
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Take up what `kept` gave."""
         stored = saved.get("contact_energy")
         if stored is not None and not (np.isfinite(stored) and stored >= 0.0):
             raise ShellError(f"resume: contact_energy must be finite and not negative, not {stored}")
-        self._stored = None if stored is None else float(stored)
+        self.stored = None if stored is None else float(stored)
 
 
 def lowered(

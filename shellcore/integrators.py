@@ -143,9 +143,12 @@ class StepPotential:
         """
         offset = x - self.centre
         taken = 0.5 * inner(self._inertia * offset, offset)
-        # What gravity adds in one step is the scale of what counts.
-        fallen = 0.5 * inner(self.force / self._inertia, self.force)
-        return inner(gradient, x - self.start) > GAIN * taken + NEGLIGIBLE * fallen
+        return inner(gradient, x - self.start) > GAIN * taken + NEGLIGIBLE * self.fallen
+
+    @property
+    def fallen(self) -> float:
+        """Energy [J] that dead forces give to what starts at rest in one step: the scale of what counts."""
+        return 0.5 * inner(self.force / self._inertia, self.force)
 
     def kinetic(self, x: Floats) -> float:
         """Kinetic energy [J] of implicit Euler's step to x."""

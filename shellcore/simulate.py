@@ -177,9 +177,11 @@ class _Run:
         solution = yield from self._solve(state, h, index)
         contact = self.system.contact
         taken = self.steps.iterations is not None or (contact.exists and halvings <= HALVINGS - INSIST)
+        if solution.owed > 0.0 and halvings > HALVINGS - INSIST:
+            solution.converged, solution.why = False, "its energy would grow"
         if solution.converged or (taken and np.isfinite(solution.x).all() and not contact.late):
             contact.report["unsettled"] += not solution.converged
-            yield self._after_step(self.steps.finish(state, solution, h), h)
+            yield self._after_step(self.steps.finish(solution), h)
             return
         if halvings == 0:
             raise StepFailed(

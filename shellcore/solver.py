@@ -115,8 +115,10 @@ class Solution:
     change: float
     counts: Counts = field(default_factory=Counts)
     why: str = ""
-    excess: float | None = None
+    excess: float = 0.0
     """Energy [J] that ending a step here would add by mistake (`balance`), where that is asked for."""
+    owed: float = 0.0
+    """What of that motion cannot give back [J]."""
 
 
 Steps = Generator[tuple[str, float], None, Solution]

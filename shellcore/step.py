@@ -43,6 +43,8 @@ ROUNDS = 8
 SHARPER = 4
 # Share of its kinetic energy that a step of a stiff shell may gain before it is suspected of a leap over a barrier.
 LEAP = 0.03
+# Share of the energy that loads add in a step below which it is not halved for what its motion cannot give back.
+FAINT = 1e-7
 # From this round on a step that arrives is taken even if normals turned meanwhile.
 ENOUGH = 2
 
@@ -83,6 +85,8 @@ class StepSolver:
         self._method = ""
         self._most = 0
         self._stiffened = 1.0
+        self._end: State
+        self._returned = 0.0
 
     @property
     def _system(self) -> System:
@@ -92,17 +96,20 @@ class StepSolver:
     def solve(self, state: State, h: float) -> Solving:
         """Where the step from `state` over h [s] ends."""
         potential, guess = self._begin(state, h)
-        if self._system.contact.exists:
-            return (yield from self._in_contact(potential, guess, state))
-        return (yield from self._alone(potential, guess, state))
+        way = self._in_contact if self._system.contact.exists else self._alone
+        solution = yield from way(potential, guess, state)
+        self._end = self._integrator.finish(state, solution.x, h)
+        self._returned = self.balance.close(self._system, self._end, solution.excess)
+        solution.owed = max(solution.excess - self._returned - FAINT * potential.fallen, 0.0)
+        return solution
 
-    def finish(self, state: State, solution: Solution, h: float) -> State:
-        """The state that ends the step at a solution."""
-        ahead = self._integrator.finish(state, solution.x, h)
-        self.stats["excess_energy"] += self.balance.close(self._system, ahead, solution.excess)
+    def finish(self, solution: Solution) -> State:
+        """The state that ends the step at a solution: the last one found."""
+        self.balance.stored = self._system.stored(self._end.x) if self._keeps_energy() else None
+        self.stats["excess_energy"] += self._returned
         self.stats["steps"] += 1
         self.stats["change"] = max(self.stats["change"], solution.change)
-        return ahead
+        return self._end
 
     def _begin(self, state: State, h: float) -> tuple[StepPotential, Floats]:
         """The potential of a step and where to start; choose the road, and what is near enough."""
@@ -144,7 +151,7 @@ class StepSolver:
         if self._system.penalties and self._keeps_energy():
             available = self.balance.open(self._system, potential, start)
             solution = yield from self._downhill(solution, potential, start, available, False, state)
-            solution.excess = potential.excess(solution.x, start, available)
+            solution.excess = max(potential.excess(solution.x, start, available), 0.0)
         elif self._system.curved and self.iterations is None:
             if potential.value_and_gradient(solution.x)[0] > potential.value_and_gradient(start)[0]:
                 # A guess may lie beyond a barrier (a dent that is pushed through): then downhill from the start.
@@ -179,7 +186,7 @@ class StepSolver:
         else:
             solution.converged, solution.why = False, contact.blocked
         if self._keeps_energy():
-            solution.excess = potential.excess(solution.x, start, available)
+            solution.excess = max(potential.excess(solution.x, start, available), 0.0)
         return solution
 
     def _downhill(

@@ -109,7 +109,8 @@ def test_any_tilted_bowl(mesh, material, contact, tilt, bending, height, fps, su
     scene = dropped(mesh, tilt, material, bending, height, contact=contact)
     made = fall(scene, frames=fps // 2, fps=fps, substeps=substeps)
     assert made.gain < ROUNDING
-    assert made.turning[made.landed :].max() > 0.3
+    # Tilted by less it may come to lie on a facet: the centre of mass is half a radius above the bottom.
+    assert tilt < 0.9 or made.turning[made.landed :].max() > 0.3
 
 
 def test_a_turning_bowl_would_gain_energy_if_it_gave_none_back(monkeypatch):
