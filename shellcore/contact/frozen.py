@@ -64,7 +64,7 @@ class Frozen(Energy):
         """Take nearest points and normals of rows anew at x (n, 3), in the middle of a solve; whether there are any.
 
         A sheet that slides over a ball by millimetres in a step would find out after the solve that its normals have
-        turned, and solve again: 1.5 instead of 2.1 rounds and 34 instead of 40 gradients a step of a drape.
+        turned, and solve again: 1.4 instead of 1.75 rounds and 28 instead of 33 gradients a step of a drape at 6.4k.
         """
         assert self._rows is not None
         if len(self._rows) == 0:
