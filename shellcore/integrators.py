@@ -46,8 +46,8 @@ FAINT_BENDING = 0.05
 
 # Share of the last acceleration in the guess. From states of a converged run a solve of a flag starts 52% off with ½,
 # 38 with ¾ and 15 with 1. But in a run that is solved only as far as it needs, accelerations carry the errors of the
-# last positions over h²: ½, 0.65, 1 took 48, 42, 39 gradients a frame of a flag, 37, 35, 44 of a pinned sheet, and from ¾
-# on fine wrinkles hold more bending energy than they should (extrapolating the acceleration too took 72 and 69).
+# last positions over h²: ½, 0.65, 1 took 48, 42, 39 gradients a frame of a flag, 37, 35, 44 of a pinned sheet, and from
+# ¾ on fine wrinkles hold more bending energy than they should (extrapolating the acceleration too took 72 and 69).
 ONWARD = 0.65
 
 INTEGRATORS = ("implicit_euler", "newmark", "explicit", "imex_bending", "imex_membrane")
