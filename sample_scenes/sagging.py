@@ -1,8 +1,8 @@
 """Sleeves under their own weight: one mesh, three materials.
 
 See: three sleeves hung by the upper part of their ends, which come together by 6%. Left to right in time. The limp one
-(top) falls into sharp U-shaped folds, the next into a wide one, the firm one (third) hardly bends. Below them the mesh,
-the same for all.
+(top) wrinkles in several folds and its loose lower half gives way, the next dents in one sharp U, the firm one (third)
+bends in one wide and shallow one. Below them the mesh, the same for all.
 
 Differs: the paper does not say which parameters it varies. Here rigidity alone, D = 0.04, 4 and 40 mN·m at E·t = 5000
 N/m and 0.3 kg/m². 494 vertices and 936 faces as in the paper (300 vertices at reduced size); modelled bent down by 1
