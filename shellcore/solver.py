@@ -249,8 +249,13 @@ def mixed_newton(potential: Potential, x: Floats, tolerance: float, most: int) -
     return Solution(x, False, change, counts, f"no convergence in {counts.iterations} whole Newton steps")
 
 
-def newton(potential: Potential, x: Floats, tolerance: float, most: int) -> Steps:
-    """Newton steps by preconditioned conjugate gradients; stops when a step is under `tolerance` [m]."""
+def newton(potential: Potential, x: Floats, tolerance: float, most: int, certain: bool = False) -> Steps:
+    """Newton steps by preconditioned conjugate gradients; stops when a step is under `tolerance` [m].
+
+    `certain`: and the step was solved for with a factor of the Hessian (up to FACTORED vertices). Conjugate gradients
+    on the constant matrix propose small steps long before they have found the soft motions of a stiff shell: a bowl of
+    stoneware that rocked on its rim stood still from one step to the next.
+    """
     counts = Counts(gradients=1)
     value, gradient = potential.value_and_gradient(x)
     if not np.isfinite(value):
@@ -258,6 +263,7 @@ def newton(potential: Potential, x: Floats, tolerance: float, most: int) -> Step
     change = np.inf
     precondition: Callable[[Floats], Floats] = potential.precondition
     limit, reached = PRODUCTS, 0
+    certain &= len(x) <= FACTORED
     while counts.iterations < most:
         if potential.renew(x, counts.iterations):
             value, gradient = potential.value_and_gradient(x)
@@ -266,7 +272,8 @@ def newton(potential: Potential, x: Floats, tolerance: float, most: int) -> Step
         direction, spent = yield from _solved(potential, hessian, gradient, precondition, change)
         counts.products += spent
         reached += spent >= limit
-        if spent >= limit and reached >= ENOUGH and len(x) <= FACTORED:
+        doubtful = certain and rms(direction) <= tolerance
+        if doubtful or (spent >= limit and reached >= ENOUGH and len(x) <= FACTORED):
             yield "factor", change
             exact = potential.factored(hessian)
             assert exact is not None

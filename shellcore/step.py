@@ -249,7 +249,8 @@ class StepSolver:
             if solution.converged or self.iterations is not None:
                 return solution
         if method in ("newton", "newton_cg"):
-            steps = newton(potential, x, self.tolerance, most)
+            stiff = contact.exists and self._method == "newton"
+            steps = newton(potential, x, self.tolerance, most, certain=stiff)
         else:
             tiring = TIRING if contact.exists else np.inf
             tolerance = self.tolerance if self._gain is None else min(self.tolerance, 0.1 * self._gain)
