@@ -120,7 +120,7 @@ class Scene:
             raise ShellError(
                 "contact='penalty' knows planes and spheres only: use 'auto' or 'exact' with a mesh Collider"
             )
-        self.exact_contact = contact == "exact" or (contact == "auto" and meshes)
+        self.exact_contact = contact == "exact" or (contact == "auto" and bool(self.colliders))
 
     def hidden_offsets(self) -> Ints:
         """Where each shell's hidden unknowns start, after all vertices, and the total, (shells + 1,)."""
