@@ -218,8 +218,8 @@ class StepSolver:
         if value > available:
             solution = yield from self._minimised(potential, start, stiff)
             value, gradient = potential.value_and_gradient(solution.x)
-        # Pins that move do work themselves: there is no energy to keep.
-        still = np.array_equal(start[~potential.free], state.x[~potential.free])
+        # Pins and colliders that move do work themselves: there is no energy to keep.
+        still = self._system.still and np.array_equal(start[~potential.free], state.x[~potential.free])
         held = still and self._method != "quasi_newton" and self._integrator.name == "implicit_euler"
         for _ in range(SHARPER if held and solution.converged else 0):
             if not potential.gains(solution.x, gradient):
@@ -281,9 +281,9 @@ class StepSolver:
         return solution
 
     def _keeps_energy(self) -> bool:
-        """Whether steps must not gain any. Not where solves of soft flat sheets end early: the strain that they leave
-        in folds comes and goes, and the motion would pay for it."""
-        bound = self._integrator.name == "implicit_euler" and self.iterations is None
+        """Whether steps must not gain any. Not where colliders move, which do work, nor where solves of soft flat
+        sheets end early: the strain that they leave in folds comes and goes, and the motion would pay for it."""
+        bound = self._integrator.name == "implicit_euler" and self.iterations is None and self._system.still
         return bound and (self._method != "quasi_newton" or self._system.curved)
 
     def _waves(self, h: float) -> float:
