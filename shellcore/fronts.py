@@ -16,6 +16,7 @@ import numpy as np
 from scipy.linalg.blas import dsyrk, dtrsm, dtrsv
 from scipy.linalg.lapack import dpotrf
 from scipy.sparse import csr_matrix, diags
+from scipy.sparse.csgraph import connected_components
 
 from .types import Bools, Floats, Ints, Sparse
 
@@ -208,7 +209,7 @@ def _compressed(pattern: Sparse) -> tuple[Ints, Sparse]:
 
 def _dissected(graph: Sparse, sizes: Ints) -> tuple[list[Ints], list[list[int]]]:
     """Sets of vertices in the order of elimination, and for each which earlier ones end in it."""
-    where = _coordinates(graph)
+    where = np.empty((graph.shape[0], LANDMARKS))
     sets: list[Ints] = []
     children: list[list[int]] = []
 
@@ -234,7 +235,13 @@ def _dissected(graph: Sparse, sizes: Ints) -> tuple[list[Ints], list[list[int]]]
         children.append(ended)
         return len(sets) - 1
 
-    split(np.arange(len(sizes)), graph)
+    # Shells that nothing joins are dissected each for itself: landmarks that most of a graph lies beyond order nothing,
+    # and eight sheets took sixty times as long as one.
+    count, piece = connected_components(graph, directed=False)
+    for part in np.split(np.argsort(piece, kind="stable"), np.cumsum(np.bincount(piece, minlength=count))[:-1]):
+        own = graph[part][:, part]
+        where[part] = _coordinates(own)
+        split(part, own)
     return sets, children
 
 
