@@ -5,7 +5,7 @@ bottom; the curved shells then fall apart along the grain that is drawn, the iso
 
 Differs: the paper does not say on what its bowls fall; here on a ball each, hollow side up, at ten times gravity and in
 slow motion, as the plates do. Stiffness 4 : 1 and cracks along the grain at a quarter of the bend that cracks across it
-need, half of what it takes to crack the plates: a closed rim holds a bowl together. Pieces do not collide with each other.
+need, half of what it takes to crack the plates: a closed rim holds a bowl together. Pieces do not collide.
 """
 
 from __future__ import annotations
