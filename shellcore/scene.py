@@ -12,7 +12,7 @@ from .errors import ShellError, listed
 from .forces import Force, Wind
 from .pins import per_item
 from .shell import Shell
-from .types import Floats, Ints
+from .types import Bools, Floats, Ints
 
 INTERSECTIONS = ("error", "ignore", "untangle")
 CONTACT = ("auto", "penalty", "exact")
@@ -57,10 +57,13 @@ class Attach:
 class Scene:
     """Shells with colliders, attachments, gravity [m/s²], wind and further forces.
 
-    `contact`: "penalty" lets vertices sink a little into planes and spheres and is cheap; "exact" also knows mesh
-    colliders, other shells and the sheet itself (`self_contact`), and lets nothing cross, at several times the cost;
-    "auto" is exact where there is a mesh `Collider`. `intersections` of a start under exact contact: "error" names the
-    faces, "ignore" lets these pairs of them cross, "untangle" moves them apart before the first step.
+    `self_contact`: shells touch themselves (those whose own `self_contact` is on) and each other; None does so too, but
+    shells that may break do not touch themselves, since dust of hundreds of shards costs more than it shows.
+    `contact`: "auto" is exact where there is anything to touch: planes, spheres, mesh colliders, shells never cross, and
+    friction is Coulomb's; "penalty" knows planes and spheres only, is cheaper, lets vertices sink in a little and
+    friction slip, and shells pass through each other; "exact" is exact in any case. `intersections` of a start under
+    exact contact: "error" names the faces, "ignore" lets these pairs of them cross, "untangle" moves them apart before
+    the first step.
     """
 
     def __init__(
@@ -71,7 +74,7 @@ class Scene:
         gravity: Sequence[float] = (0.0, 0.0, -9.81),
         wind: Wind | None = None,
         forces: Sequence[Force] = (),
-        self_contact: bool = True,
+        self_contact: bool | None = None,
         contact_distance: float | None = None,
         intersections: str = "error",
         contact: str = "auto",
@@ -120,7 +123,19 @@ class Scene:
             raise ShellError(
                 "contact='penalty' knows planes and spheres only: use 'auto' or 'exact' with a mesh Collider"
             )
-        self.exact_contact = contact == "exact" or (contact == "auto" and bool(self.colliders))
+        self.exact_contact = contact == "exact" or (contact == "auto" and (bool(self.colliders) or self.together))
+
+    @property
+    def touch_themselves(self) -> Bools:
+        """Which shells touch themselves, (shells,)."""
+        breaking = self.self_contact is None
+        own = [shell.self_contact and not (breaking and shell.fracture is not None) for shell in self.shells]
+        return np.array(own) & (self.self_contact is not False)
+
+    @property
+    def together(self) -> bool:
+        """Whether shells may touch themselves or each other."""
+        return self.self_contact is not False and (len(self.shells) > 1 or bool(self.touch_themselves.any()))
 
     def hidden_offsets(self) -> Ints:
         """Where each shell's hidden unknowns start, after all vertices, and the total, (shells + 1,)."""

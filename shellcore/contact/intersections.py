@@ -42,8 +42,9 @@ class Intersections:
         return found
 
 
-def scene_intersections(scene: Scene, x: Floats, t: float, *, shells: bool = True) -> Intersections:
-    """All intersections at positions x (n, 3) of the stacked shells and colliders at time t [s]."""
+def scene_intersections(scene: Scene, x: Floats, t: float, *, shells: bool = True, depth: float = 0.0) -> Intersections:
+    """All intersections at positions x (n, 3) of the stacked shells and colliders at time t [s]; `depth` [m]: how far
+    into planes and spheres does not count."""
     from ..colliders import Collider, Sphere
 
     offsets = scene.offsets()
@@ -57,10 +58,10 @@ def scene_intersections(scene: Scene, x: Floats, t: float, *, shells: bool = Tru
             continue
         place = np.asarray(collider.place(t))
         if isinstance(collider, Sphere):
-            inside = _distance_to_point(x[faces], place) < collider.radius
+            inside = _distance_to_point(x[faces], place) < collider.radius - depth
         else:
             normal = np.asarray(collider.normal, dtype=np.float64)
-            inside = ((x - place) @ normal < 0)[faces].any(axis=1)
+            inside = ((x - place) @ normal < -depth)[faces].any(axis=1)
         hit = np.flatnonzero(inside)
         solids.append(np.column_stack([hit, np.full(len(hit), index)]))
     return Intersections(own, np.concatenate(meshes), np.concatenate(solids))

@@ -299,7 +299,7 @@ def test_closed_and_curved_shells_break_too():
     tube = sc.Shell(
         points, faces, MATERIAL, fracture=sc.Fracture(0.3), velocities=np.tile([0, 0, -8.0], (len(points), 1))
     )
-    scene = sc.Scene([tube], colliders=[sc.Plane((0, 0, -0.02), (0, 0.3, 1))])
+    scene = sc.Scene([tube], colliders=[sc.Plane((0, 0, -0.05), (0, 0.3, 1))])
     frame = list(sc.simulate(scene, 8, fps=200))[-1]
     assert frame.stats["copies"] > 0
 
