@@ -59,11 +59,10 @@ class Scene:
 
     `self_contact`: shells touch themselves (those whose own `self_contact` is on) and each other; None does so too, but
     shells that may break do not touch themselves, since dust of hundreds of shards costs more than it shows.
-    `contact`: "auto" is exact where there is anything to touch: planes, spheres, mesh colliders, shells never cross, and
-    friction is Coulomb's; "penalty" knows planes and spheres only, is cheaper, lets vertices sink in a little and
-    friction slip, and shells pass through each other; "exact" is exact in any case. `intersections` of a start under
-    exact contact: "error" names the faces, "ignore" lets these pairs of them cross, "untangle" moves them apart before
-    the first step.
+    `contact`: "exact" lets nothing cross planes, spheres, mesh colliders or shells, with Coulomb's friction; "auto" is
+    exact where there is anything to touch; "penalty" knows planes and spheres only, is cheaper, lets vertices sink in a
+    little and friction slip, and shells pass through each other. `intersections` of a start under exact contact: "error"
+    names the faces, "ignore" lets these pairs of them cross, "untangle" moves them apart before the first step.
     """
 
     def __init__(

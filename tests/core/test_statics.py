@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import shellcore as sc
-from shellcore.contact.intersections import scene_intersections
 from meshes import bumpy, grid
+from shellcore.contact.intersections import scene_intersections
 from shellcore.system import System
 
 MATERIAL = sc.Material(stretch=500.0, poisson=0.3, bend=0.01, areal_density=0.2, thickness=1e-3)
