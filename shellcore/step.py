@@ -312,9 +312,9 @@ class StepSolver:
         return solution
 
     def _keeps_energy(self) -> bool:
-        """Whether steps must not gain any. Not where solves of soft flat sheets end early: the strain that they leave
-        in folds comes and goes, and the motion would pay for it."""
-        bound = self._integrator.name == "implicit_euler" and self.iterations is None
+        """Whether steps must not gain any. Not where colliders move, which do work, nor where solves of soft flat
+        sheets end early: the strain that they leave in folds comes and goes, and the motion would pay for it."""
+        bound = self._integrator.name == "implicit_euler" and self.iterations is None and self._system.still
         return bound and (self._method != "quasi_newton" or self._system.curved)
 
     def _waves(self, h: float) -> float:

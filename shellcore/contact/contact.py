@@ -124,12 +124,13 @@ class Contact(Frozen):
         return lips.near(pairs, pairs.nearest(self._shadow.at)[2])
 
     def kept(self) -> dict[str, Any]:
-        """Plain arrays for a saved state: pairs that the next step begins with, seams that have not opened."""
-        return self._known.kept()
+        """Plain arrays for a saved state: pairs that the next step begins with, seams that have not opened, springs."""
+        return self._known.kept() | self._strength.kept()
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Take up what `kept` gave."""
         self._known.restore(saved)
+        self._strength.restore(saved)
         if self._known.passing is not None:
             self.tangled = len(self._known.passing)
 
@@ -211,7 +212,7 @@ class Contact(Frozen):
             shadow.at = goal
             return x, True, True
         settled = self._rows.drift(goal, x) <= 2.0 * tolerance
-        self._strength.harden(self._rows.pressed_through(x))
+        self._strength.harden(self._rows.pressed(x, 0.0), self._rows.pressed(x, 0.5))
         settled &= not self.impact(x)
         shadow.go(goal, self.late)
         settled &= not shadow.overlooked(self._rows, 2.0 * tolerance)

@@ -144,10 +144,10 @@ class Rows:
             vectors += weight * points[:, corner]
         return -barrier(self._gaps_of(vectors), self.full, self.stiffness)[1]
 
-    def pressed_through(self, x: Floats) -> Ints:
-        """Vertices of the stack in rows whose gap is below zero."""
-        through: Ints = np.unique(self.corners[:, self.gaps(x)[0] < 0])
-        return through
+    def pressed(self, x: Floats, share: float) -> Ints:
+        """Vertices of the stack in rows whose gap is below a `share` of that at which force begins."""
+        found: Ints = np.unique(self.corners[:, self.gaps(x)[0] < share * self.full])
+        return found
 
     def drift(self, stack: Floats, x: Floats) -> float:
         """Largest difference between a gap that presses and its true value [m]: what freezing cost."""

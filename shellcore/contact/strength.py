@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..errors import ShellError
 from ..scene import Scene
 from ..types import Floats, Ints
 from .bodies import Bodies
@@ -12,8 +15,10 @@ from .bodies import Bodies
 # plus a share of its stretch stiffness: little against colliders, where sheets rest and springs that are too hard for
 # the solver's tolerance flicker and lose their friction; much between shells, which are pressed together.
 INERTIAL, WEIGHTS, STRETCH, STRETCH_BETWEEN = 25.0, 20.0, 0.05, 0.5
-# Factor on the springs of what was pressed through, a round.
-HARDER = 8.0
+# Factor on the springs of what was pressed through, a round, and what is left of it after a step that hardly pressed
+# them at its end. Loads last longer than a step: a can under a press, whose springs began every step anew, took three
+# rounds a step instead of one.
+HARDER, RELAXED = 8.0, 0.9
 
 
 class Strength:
@@ -25,14 +30,17 @@ class Strength:
             np.full(len(s.rest_positions), max(float(np.max(a)) for a in s.material.stretch)) for s in scene.shells
         ]
         self._count = bodies.count
+        self._hardened = np.ones(bodies.total)
+        self._loaded = np.zeros(bodies.total, dtype=bool)
         self._stretch = np.concatenate([*stretch, colliders])
         self._mass = np.concatenate([mass, colliders])
         self._weight = WEIGHTS * float(np.linalg.norm(scene.gravity)) * self._mass
 
     def begin_step(self, h: float) -> None:
         """Springs for a step of h [s]."""
-        self._inertia = self._mass * (INERTIAL / (h * h)) + STRETCH * self._stretch
-        self._between = (STRETCH_BETWEEN - STRETCH) * self._stretch
+        self._hardened = self._next()
+        self._inertia = self._hardened * (self._mass * (INERTIAL / (h * h)) + STRETCH * self._stretch)
+        self._between = self._hardened * (STRETCH_BETWEEN - STRETCH) * self._stretch
 
     def of(self, corners: Ints, full: Floats) -> Floats:
         """Spring constants [N/m], (r,), of pairs with `corners` (4, r) whose force begins at a gap of `full` [m]."""
@@ -41,8 +49,32 @@ class Strength:
         strength: Floats = (total + np.where(shells == 4, self._between[corners].sum(axis=0), 0.0)) / shells
         return strength
 
-    def harden(self, deep: Ints) -> None:
-        """Stiffen vertices that were pressed through their core: a load far above their own inertia and weight."""
+    def _next(self) -> Floats:
+        """Factors for the step to come, (total,)."""
+        return np.where(self._loaded, self._hardened, np.maximum(RELAXED * self._hardened, 1.0))
+
+    def harden(self, deep: Ints, loaded: Ints) -> None:
+        """Stiffen vertices that were pressed through their core: a load far above their own inertia and weight.
+
+        `loaded`: those pressed half-way or more, which keep what they have.
+        """
+        self._loaded[:] = False
+        self._loaded[loaded] = True
         deep = deep[deep < self._count]
-        self._inertia[deep] *= HARDER
-        self._between[deep] *= HARDER
+        for springs in (self._hardened, self._inertia, self._between):
+            springs[deep] *= HARDER
+
+    def kept(self) -> dict[str, Any]:
+        """Plain arrays for a saved state: factors that loads have left."""
+        hardened = self._next()[: self._count]
+        return {"hardened": hardened} if (hardened > 1.0).any() else {}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Take up what `kept` gave."""
+        if "hardened" not in saved:
+            return
+        hardened = np.array(saved["hardened"], dtype=np.float64)
+        if hardened.shape != (self._count,) or not (np.isfinite(hardened) & (hardened >= 1.0)).all():
+            raise ShellError("resume: hardened must have one finite factor of at least 1 a vertex")
+        self._hardened[: self._count] = hardened
+        self._loaded[:] = True
