@@ -216,7 +216,7 @@ class StepSolver:
             guess = contact.predict(np.where(potential.free, found, pins))
         else:
             solution.converged, solution.why = False, contact.blocked
-        if self._keeps_energy() and self._system.still:
+        if self._keeps_energy():
             solution.excess = max(potential.excess(solution.x, start, available), 0.0)
         return solution
 

@@ -209,6 +209,7 @@ class Contact(Frozen):
         assert self._rows is not None
         shadow, goal = self._shadow, _stacked(x, self._goal)
         if self._nothing_near(shadow.at, goal):
+            self._strength.rest()
             shadow.at = goal
             return x, True, True
         settled = self._rows.drift(goal, x) <= 2.0 * tolerance

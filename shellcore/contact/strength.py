@@ -58,11 +58,15 @@ class Strength:
 
         `loaded`: those pressed half-way or more, which keep what they have.
         """
-        self._loaded[:] = False
+        self.rest()
         self._loaded[loaded] = True
         deep = deep[deep < self._count]
         for springs in (self._hardened, self._inertia, self._between):
             springs[deep] *= HARDER
+
+    def rest(self) -> None:
+        """Nothing is pressed."""
+        self._loaded[:] = False
 
     def kept(self) -> dict[str, Any]:
         """Plain arrays for a saved state: factors that loads have left."""
