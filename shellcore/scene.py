@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -57,12 +58,13 @@ class Attach:
 class Scene:
     """Shells with colliders, attachments, gravity [m/s²], wind and further forces.
 
-    `self_contact`: shells touch themselves (those whose own `self_contact` is on) and each other; None does so too, but
-    shells that may break do not touch themselves, since dust of hundreds of shards costs more than it shows.
+    `self_contact`: shells touch themselves (those whose own `self_contact` is on) and each other. None does so too in
+    motion, but shells that may break do not touch themselves (dust of hundreds of shards costs more than it shows), nor
+    does any in `equilibrium` (where classical answers, a strip rolled up into a circle, lie in each other's way).
     `contact`: "exact" lets nothing cross planes, spheres, mesh colliders or shells, with Coulomb's friction; "auto" is
     exact where there is anything to touch; "penalty" knows planes and spheres only, is cheaper, lets vertices sink in a
-    little and friction slip, and shells pass through each other. `intersections` of a start under exact contact: "error"
-    names the faces, "ignore" lets these pairs of them cross, "untangle" moves them apart before the first step.
+    little and friction slip, and shells pass through each other. `intersections` of a start under exact contact:
+    "error" names the faces, "ignore" lets these pairs cross, "untangle" moves them apart before the first step.
     """
 
     def __init__(
@@ -122,19 +124,28 @@ class Scene:
             raise ShellError(
                 "contact='penalty' knows planes and spheres only: use 'auto' or 'exact' with a mesh Collider"
             )
-        self.exact_contact = contact == "exact" or (contact == "auto" and (bool(self.colliders) or self.together))
+        self.contact = contact
+        whole = [shell.fracture is None for shell in self.shells]
+        self._decide(np.array(whole) if self_contact is None else np.full(len(whole), self_contact))
 
-    @property
-    def touch_themselves(self) -> Bools:
+    def _decide(self, may: Bools) -> None:
+        """Which shells touch themselves, of those that `may` (shells,), and whether contact is exact."""
+        self.touch_themselves: Bools = may & np.array([shell.self_contact for shell in self.shells])
         """Which shells touch themselves, (shells,)."""
-        breaking = self.self_contact is None
-        own = [shell.self_contact and not (breaking and shell.fracture is not None) for shell in self.shells]
-        return np.array(own) & (self.self_contact is not False)
-
-    @property
-    def together(self) -> bool:
+        among = self.self_contact is not False and len(self.shells) > 1
+        self.together = among or bool(self.touch_themselves.any())
         """Whether shells may touch themselves or each other."""
-        return self.self_contact is not False and (len(self.shells) > 1 or bool(self.touch_themselves.any()))
+        self.exact_contact = self.contact == "exact" or (
+            self.contact == "auto" and (bool(self.colliders) or self.together)
+        )
+
+    def at_rest(self) -> Scene:
+        """The same scene for `equilibrium`."""
+        if self.self_contact is not None:
+            return self
+        other = copy(self)
+        other._decide(np.zeros(len(self.shells), dtype=bool))
+        return other
 
     def hidden_offsets(self) -> Ints:
         """Where each shell's hidden unknowns start, after all vertices, and the total, (shells + 1,)."""

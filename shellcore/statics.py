@@ -145,8 +145,10 @@ def equilibrium(
     loads, as `simulate` does by default at 1e-3 (`stretch_cap.py`; `stats["stretch_scales"]` says by how much). The
     default here, 0, leaves the material as it is. Paper on a coarse mesh bends 2 to 25% too stiffly so, because
     its flat triangles cannot bend across their edges without stretching.
+
+    Shells rest on colliders and on each other; on themselves only with `Scene(self_contact=True)`.
     """
-    scene = as_scene(scene)
+    scene = as_scene(scene).at_rest()
     if not (np.isfinite(strain_limit) and strain_limit >= 0):
         raise ShellError(f"strain_limit must be zero or more, not {strain_limit}")
     system = System(scene, strain_limit)
