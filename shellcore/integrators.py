@@ -241,11 +241,18 @@ class Integrator:
         self.preconditioner = Preconditioner()
         self._quadratic: tuple[Sparse, float] = (None, 0.0)
         self._quadratic_parts: tuple[Floats, list[Sparse]] = (np.zeros(0), [])
+        self.soften_contact()
+
+    def soften_contact(self) -> None:
+        """Have springs of contacts that explicit steps can follow, if these are explicit."""
+        if self.explicit and self.system.contact.exists:
+            self.system.contact.soften()
 
     def go_on_with(self, system: System, parent: Ints) -> None:
         """Take up the system after a cut; `parent` (n,) is the old unknown of each new one."""
         self.system = system
         self.preconditioner.go_on_with(system.version, system.steady, parent)
+        self.soften_contact()
 
     @property
     def explicit(self) -> bool:

@@ -139,6 +139,10 @@ class Contact(Frozen):
         self.report = {"contact_rounds": 0, "pins_yielded": 0, "unsettled": 0}
         self._known.builds = 0
 
+    def soften(self) -> None:
+        """Have springs that explicit steps can follow."""
+        self._strength.soften()
+
     # The start of a step
 
     def begin_step(self, t: float, h: float, x: Floats, v: Floats, targets: Floats, gravity: Floats) -> None:
