@@ -120,8 +120,12 @@ class StepSolver:
         # was left 2% of a frame's motion short of it.
         self._stiffened = 1.0 + np.pi**2 * waves
         self._method = self.stats["solver"] = self._road(waves)
-        potential, guess = self._integrator.begin(state, h, extrapolate=self._method == "quasi_newton")
-        self._choose_tolerance(potential, h, touching=False)
+        quasi = self._method == "quasi_newton"
+        if self._system.contact.exists:
+            self._system.contact.keep_springs(not quasi)
+        potential, guess = self._integrator.begin(state, h, extrapolate=quasi)
+        # Where there is something to fall on, flight is judged like contact: it is over soon.
+        self._choose_tolerance(potential, h, touching=self._system.contact.exists and bool(self._scene.colliders))
         if self._memory.vertex_count != self._system.vertex_count:
             self._memory = Memory(self._system.vertex_count)
         # Pairs of the last step stand for directions that have turned since: kept, they cost 5 to 40% more gradients.

@@ -139,6 +139,10 @@ class Contact(Frozen):
         self.report = {"contact_rounds": 0, "pins_yielded": 0, "unsettled": 0}
         self._known.builds = 0
 
+    def keep_springs(self, lasting: bool) -> None:
+        """Whether springs that a load has hardened stay so in the steps to come."""
+        self._strength.lasting = lasting
+
     def soften(self) -> None:
         """Have springs that explicit steps can follow."""
         self._strength.soften()

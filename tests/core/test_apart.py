@@ -60,11 +60,6 @@ def test_what_touches_nothing_moves_as_it_does_without_contact(make, options):
         assert a.stats["gradients"] == b.stats["gradients"]
 
 
-def test_a_sheet_far_above_a_floor_too():
-    alone, apart = run(hung, 8, dict(self_contact=False)), run(hung, 8, dict(colliders=[FLOOR]))
-    assert [f.positions.tobytes() for f in alone] == [f.positions.tobytes() for f in apart]
-
-
 class TestWhoTouches:
     """`contact` and `self_contact` of a Scene."""
 
