@@ -99,6 +99,9 @@ class StepSolver:
         potential, guess = self._begin(state, h)
         way = self._near if self._system.contact.exists else self._alone
         solution = yield from way(potential, guess, state)
+        if _overflowed(solution):
+            # Not even a step that is taken as it is.
+            solution.x = np.full_like(solution.x, np.nan)
         self._end = self._integrator.finish(state, solution.x, h)
         self._returned = self.balance.close(self._system, self._end, solution.excess)
         solution.owed = max(solution.excess - self._returned - FAINT * potential.fallen, 0.0)
@@ -122,7 +125,7 @@ class StepSolver:
         self._method = self.stats["solver"] = self._road(waves)
         quasi = self._method == "quasi_newton"
         if self._system.contact.exists:
-            self._system.contact.keep_springs(not quasi)
+            self._system.contact.keep_springs(self.iterations is None and not quasi)
         potential, guess = self._integrator.begin(state, h, extrapolate=quasi)
         # Where there is something to fall on, flight is judged like contact: it is over soon.
         self._choose_tolerance(potential, h, touching=self._system.contact.exists and bool(self._scene.colliders))
@@ -175,7 +178,7 @@ class StepSolver:
         apart = ahead is guess and not contact.presses(guess)
         if apart and not (self._scene.colliders and self._keeps_energy()):
             solution = yield from self._alone(potential, guess, state)
-            if not np.isfinite(solution.x).all():
+            if _overflowed(solution):
                 return solution
             found = solution.x
             yield "contact", 0, 0.0
@@ -204,7 +207,7 @@ class StepSolver:
         available = self.balance.open(self._system, potential, start)
         for attempt in range(ROUNDS):
             solution = yield from self._minimised(potential, guess, far=attempt == 0)
-            if not np.isfinite(solution.x).all():
+            if _overflowed(solution):
                 return solution
             if self.iterations is None:
                 again = attempt > 0 or contact.refrozen
@@ -345,3 +348,8 @@ class StepSolver:
             # needs (a stiff sheet on an incline) and lips of cracks, it loses over and over as contacts come and go.
             return "quasi_newton"
         return self._method
+
+
+def _overflowed(solution: Solution) -> bool:
+    """Whether a solve met numbers without bounds."""
+    return not (np.isfinite(solution.x).all() and (solution.converged or np.isfinite(solution.change)))

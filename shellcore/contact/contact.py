@@ -149,6 +149,8 @@ class Contact(Frozen):
 
     # The start of a step
 
+    # Where pins or loads leap beyond all bounds numbers overflow: the solvers see that their value is not finite.
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def begin_step(self, t: float, h: float, x: Floats, v: Floats, targets: Floats, gravity: Floats) -> None:
         """From t to t + h [s], starting at x (n, 3) with velocities v; `targets` (n, 3) of held components."""
         self._strength.begin_step(h)
@@ -182,6 +184,7 @@ class Contact(Frozen):
         seen = self._rows is None or len(self._rows) > 0 or self._friction is not None
         return not seen and self._known.nothing_near(*places)
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def predict(self, guess: Floats) -> Floats:
         """Where the search starts: `guess` (n, 3) itself, or with what would collide pushed along, as in an inelastic
         impact."""

@@ -44,9 +44,8 @@ def test_carried_energies_keep_their_derivatives() -> None:
     shell = sheet(4, pressure=3.0)
     shell.pin([3, 7], stiffness=50.0)
     shell.clamp(np.flatnonzero(shell.rest_positions[:, 0] < -0.499))
-    system = System(
-        sc.Scene([shell], wind=sc.Wind((3.0, 1.0, 2.0), lift=0.5), colliders=[sc.Sphere((0, 0, -0.3), 0.31)])
-    )
+    ball, wind = sc.Sphere((0, 0, -0.3), 0.31), sc.Wind((3.0, 1.0, 2.0), lift=0.5)
+    system = System(sc.Scene([shell], wind=wind, colliders=[ball], contact="penalty"))
     x = system.start + 0.02 * np.random.default_rng(1).normal(size=system.start.shape)
     direction = np.random.default_rng(2).normal(size=x.shape)
     terms = system.begin_step(0.0, 0.01, x, 0 * x)
