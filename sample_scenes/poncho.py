@@ -55,7 +55,7 @@ def build(size: Size) -> None:
         at = APART * index
         for number, (x, z, radius) in enumerate(BODY):
             piece = ob.ball(
-                f"Body {index} {number}", (at + x, 0, z + 0.5), radius, friction=0.5, segments=size(12, 32), drawn=0.92
+                f"Body {index} {number}", (at + x, 0, z + 0.5), radius, friction=0.5, segments=size(12, 32), drawn=0.97
             )
             studio.paint(piece, "skin", smooth=False)
         _head(at, size)

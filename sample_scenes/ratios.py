@@ -4,8 +4,6 @@ See: the same sheet on the same sphere, from cloth (left) over card (middle) to 
 alone.
 
 Differs: the ratio has a unit (m²); here it is D over E·t = 1000 N/m for a sheet of 1 m: D = 10, 1000 and 10000 mN·m.
-Contact is by penalty: the boards, which rest on a point, sink into the ball a little, which is therefore drawn
-smaller.
 """
 
 from __future__ import annotations

@@ -172,9 +172,9 @@ def ball(
     friction: float = 1.0,
     segments: int = 48,
     collides: bool = True,
-    drawn: float = 0.93,
+    drawn: float = 0.985,
 ) -> Any:
-    """A sphere, to drape over; it is drawn at a share of what collides, as the faces of a sheet cut its corners."""
+    """A sphere, to drape over; it is drawn at a share of what collides, as a smoothed sheet cuts its corners."""
     latitude = np.linspace(np.pi, 0, segments // 2 + 1)
     profile = np.column_stack([np.sin(latitude), np.cos(latitude)])
     profile[[0, -1], 0] = 1e-6

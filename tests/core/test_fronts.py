@@ -120,3 +120,17 @@ def test_not_definite(monkeypatch: pytest.MonkeyPatch) -> None:
     right = np.ones(lower.shape[0])
     assert np.abs(lower @ factor.solve(right) - right).max() < 1e-8
     assert factor.negative_pivots == (np.linalg.eigvalsh(lower.toarray()) < 0).sum()
+
+
+def test_shells_that_nothing_joins_make_no_larger_fronts() -> None:
+    one = laplacian(*MESHES["grid"], reach=2)
+    many = csc_matrix(block_diag([one] * 6))
+    many.sort_indices()
+
+    def largest(matrix: csc_matrix) -> int:
+        return max(front.end - front.start + len(front.below) for front in fronts.Dissection(matrix).fronts)
+
+    assert largest(many) == largest(one)
+    right = np.random.default_rng(5).standard_normal(one.shape[0])
+    found = fronts.Cholesky(fronts.Dissection(many), many.data).solve(np.tile(right, 6))
+    assert np.abs(found - np.tile(Lu(one).solve(right), 6)).max() < 1e-12 * np.abs(found).max()
