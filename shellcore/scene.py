@@ -58,9 +58,10 @@ class Attach:
 class Scene:
     """Shells with colliders, attachments, gravity [m/s²], wind and further forces.
 
-    `self_contact`: shells touch themselves (those whose own `self_contact` is on) and each other. None does so too in
-    motion, but shells that may break do not touch themselves (dust of hundreds of shards costs more than it shows), nor
-    does any in `equilibrium` (where classical answers, a strip rolled up into a circle, lie in each other's way).
+    `self_contact`: shells touch themselves (those whose own `self_contact` is on) and each other. So they do with None,
+    with two exceptions (none if `contact` is "exact"): shells that may break do not touch themselves, since dust of
+    hundreds of shards costs more than it shows, nor does any shell in `equilibrium`, since classical answers (a strip
+    rolled up into a circle) lie in their own way.
     `contact`: "exact" lets nothing cross planes, spheres, mesh colliders or shells, with Coulomb's friction; "auto" is
     exact where there is anything to touch; "penalty" knows planes and spheres only, is cheaper, lets vertices sink in a
     little and friction slip, and shells pass through each other. `intersections` of a start under exact contact:
@@ -108,7 +109,6 @@ class Scene:
         if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
             raise ShellError(f"gravity must be three finite numbers [m/s²], not {gravity!r}")
         self.wind = wind
-        self.self_contact = self_contact
         if contact_distance is not None and not (np.isfinite(contact_distance) and contact_distance > 0):
             raise ShellError(
                 f"contact_distance must be positive [m] or None (the material's thickness), not {contact_distance}"
@@ -125,8 +125,10 @@ class Scene:
                 "contact='penalty' knows planes and spheres only: use 'auto' or 'exact' with a mesh Collider"
             )
         self.contact = contact
+        # Who asks for exact contact asks for all of it.
+        self.self_contact = True if self_contact is None and contact == "exact" else self_contact
         whole = [shell.fracture is None for shell in self.shells]
-        self._decide(np.array(whole) if self_contact is None else np.full(len(whole), self_contact))
+        self._decide(np.array(whole) if self.self_contact is None else np.full(len(whole), self.self_contact))
 
     def _decide(self, may: Bools) -> None:
         """Which shells touch themselves, of those that `may` (shells,), and whether contact is exact."""

@@ -78,6 +78,7 @@ class TestWhoTouches:
     def test_what_may_break_touches_itself_only_if_asked_to(self):
         assert not sc.Scene([self.brittle()]).exact_contact
         assert sc.Scene([self.brittle()], self_contact=True).touch_themselves.all()
+        assert sc.Scene([self.brittle()], contact="exact").touch_themselves.all()
         both = sc.Scene([self.brittle(), hung()])
         assert both.together and both.touch_themselves.tolist() == [False, True]
 
