@@ -18,6 +18,7 @@ from ..types import Bools, Floats
 from ..vectors import by_columns, inner
 from .bodies import Bodies
 from .bound import pushed, unsafe
+from .fans import unfolded
 from .frozen import Frozen
 from .known import Known
 from .lips import Lips
@@ -73,7 +74,10 @@ class Contact(Frozen):
         """
         if not self.exists:
             return x
-        found = found_at(self._scene, x, t, 0.5 * float(self.bodies.half[: self._count].min()))
+        surface, depth = self.bodies.shell_surface, 0.5 * float(self.bodies.half[: self._count].min())
+        # Leaving smooth neighbours out takes a sheet of 100k vertices from 8 to 2 s.
+        smooth = unfolded(surface.faces, surface.inner, x, None, 0.0)
+        found = found_at(self._scene, x, t, depth, smooth)
         if found.count == 0:
             return x
         how, before = self._scene.intersections, len(found.shells) + len(found.meshes)

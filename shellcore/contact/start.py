@@ -13,13 +13,14 @@ from .intersections import Intersections, scene_intersections
 from .passing import Passing
 
 
-def found_at(scene: Scene, x: Floats, t: float, depth: float = 0.0) -> Intersections:
+def found_at(scene: Scene, x: Floats, t: float, depth: float = 0.0, unfolded: Bools | None = None) -> Intersections:
     """Intersections at positions x (n, 3) of the stacked shells, time t [s], that contact would not allow.
 
-    `depth` [m]: how far into planes and spheres is no more than touching them; the first step pushes it out.
+    `depth` [m]: how far into planes and spheres is no more than touching them; the first step pushes it out. `unfolded`
+    (n,): vertices of shells whose faces meet nowhere else.
     """
     own = scene.together
-    found = scene_intersections(scene, x, t, shells=own, depth=depth)
+    found = scene_intersections(scene, x, t, shells=own, depth=depth, unfolded=unfolded)
     offsets = scene.offsets()
     faces = np.concatenate([shell.faces + at for shell, at in zip(scene.shells, offsets, strict=False)])
     if own:
