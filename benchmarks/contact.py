@@ -17,7 +17,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from contact_scenes import cloth, exact_scene  # noqa: E402
+from contact_scenes import cloth  # noqa: E402
 
 import shellcore as sc  # noqa: E402
 from meshes import grid  # noqa: E402
@@ -36,12 +36,12 @@ def shell(cells: int, height: float, self_contact: bool) -> sc.Shell:
 def pinned(cells: int) -> sc.Scene:
     sheet = shell(cells, 0.0, False)
     sheet.pin([cells * (cells + 1), (cells + 1) ** 2 - 1])
-    return exact_scene([sheet], self_contact=False)
+    return sc.Scene([sheet], self_contact=False)
 
 
 def drape(cells: int, self_contact: bool) -> sc.Scene:
     ball = sc.Sphere((0.0, 0.0, 0.0), 0.4)
-    return exact_scene([shell(cells, 0.45, self_contact)], colliders=[ball], self_contact=self_contact)
+    return sc.Scene([shell(cells, 0.45, self_contact)], colliders=[ball], self_contact=self_contact)
 
 
 def seconds(scene: sc.Scene) -> float:
@@ -53,7 +53,7 @@ def growth() -> dict[str, object]:
     for cells in (40, 80, 160, 316):
         points, faces = grid(cells, cells, 2.0, 2.0)
         points[:, 2] = 0.1 * np.sin(6 * points[:, 0]) * np.cos(5 * points[:, 1])
-        bodies = Bodies(exact_scene([sc.Shell(points, faces, cloth(3e-4), bending="hinge")]))
+        bodies = Bodies(sc.Scene([sc.Shell(points, faces, cloth(3e-4), bending="hinge")]))
         broad = BroadPhase(bodies, points)
         move = np.column_stack([np.zeros((len(points), 2)), -0.1 - 0.02 * points[:, 0]])
         best = np.inf

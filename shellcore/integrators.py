@@ -75,12 +75,18 @@ class StepPotential:
     errors of this step are to be measured by."""
     carried = 0.0
     """How far dead forces alone carry the sheet in this step [m], root mean square."""
+    h: float
+    """Length of the step [s]."""
     start: Floats
     """Positions at the start of the step, (n, 3)."""
     centre: Floats
     """Where inertia alone would go, (n, 3)."""
     force: Floats
     """Dead forces [N], (n, 3)."""
+    flight: Floats
+    """Where inertia and dead forces would go, (n, 3)."""
+    targets: Floats
+    """Where held components go, (n, 3)."""
 
     def __init__(
         self,
@@ -235,11 +241,18 @@ class Integrator:
         self.preconditioner = Preconditioner()
         self._quadratic: tuple[Sparse, float] = (None, 0.0)
         self._quadratic_parts: tuple[Floats, list[Sparse]] = (np.zeros(0), [])
+        self.soften_contact()
+
+    def soften_contact(self) -> None:
+        """Have springs of contacts that explicit steps can follow, if these are explicit."""
+        if self.explicit and self.system.contact.exists:
+            self.system.contact.soften()
 
     def go_on_with(self, system: System, parent: Ints) -> None:
         """Take up the system after a cut; `parent` (n,) is the old unknown of each new one."""
         self.system = system
         self.preconditioner.go_on_with(system.version, system.steady, parent)
+        self.soften_contact()
 
     @property
     def explicit(self) -> bool:
@@ -254,7 +267,7 @@ class Integrator:
         return changing or self.preconditioner.due(h, self.system.version)
 
     def begin(self, state: State, h: float, extrapolate: bool = False) -> tuple[StepPotential, Floats]:
-        """Potential of the step from `state` over h [s], and where to start the search (see `_guess`)."""
+        """Potential of the step from `state` over h [s], and where to start the search (see `guess`)."""
         system, x, v = self.system, state.x, state.v
         terms = system.begin_step(state.time, h, x, v)
         newmark = self.name == "newmark"
@@ -293,11 +306,11 @@ class Integrator:
         parabola, energies = self._parabola(energies, inertia, by_columns(centre), terms.force)
         potential = StepPotential(system, inertia, parabola, energies, hessian_parts, self.preconditioner)
         flight: Floats = np.add(centre, terms.force / inertia[:, None])
-        potential.start, potential.centre, potential.force = x, centre, terms.force
+        potential.h, potential.start, potential.centre, potential.force = h, x, centre, terms.force
         potential.departure = rms(np.where(system.free, x + h * v + (h * h) * state.a - flight, 0.0))
         potential.carried = rms(np.where(system.free, flight - centre, 0.0))
-        guess = self._guess(state, flight, h) if extrapolate and not newmark else flight
-        return potential, np.where(system.free, guess, terms.targets)
+        potential.flight, potential.targets = flight, terms.targets
+        return potential, self.guess(state, potential, h, extrapolate)
 
     def _parabola(
         self, energies: list[Energy], inertia: Floats, centre: Floats, force: Floats
@@ -319,8 +332,8 @@ class Integrator:
         parabola = Parabola(*self._quadratic, inertia, self.system.anchors, centre, by_columns(pull))
         return parabola, [energy for energy, matrix in parts if matrix is None]
 
-    def _guess(self, state: State, flight: Floats, h: float) -> Floats:
-        """Where the search starts: between free flight and going on with the last acceleration.
+    def guess(self, state: State, potential: StepPotential, h: float, extrapolate: bool) -> Floats:
+        """Where the search starts: in free flight or, to `extrapolate`, between that and the last acceleration's way.
 
         Free flight ignores what holds the sheet, the last acceleration repeats the errors of the last solves. A shell
         that nothing holds keeps free flight's mean: its momentum is then right however early the solve ends.
@@ -328,13 +341,16 @@ class Integrator:
         Newmark starts from free flight: its accelerations carry noise that the extrapolation would feed back. So
         does Newton's method: where one inexact iteration is enough, a shell at rest would amplify round-off.
         """
-        onward = state.x + h * state.v + (h * h) * state.a
-        guess: Floats = ONWARD * onward + (1.0 - ONWARD) * flight
-        for part, loose in self.system.parts:
-            if loose:
-                mass = self.system.mass[part, None]
-                guess[part] += (mass * (flight[part] - guess[part])).sum(axis=0) / mass.sum()
-        return guess
+        flight = potential.flight
+        guess = flight
+        if extrapolate and self.name != "newmark":
+            onward = state.x + h * state.v + (h * h) * state.a
+            guess = ONWARD * onward + (1.0 - ONWARD) * flight
+            for part, loose in self.system.parts:
+                if loose:
+                    mass = self.system.mass[part, None]
+                    guess[part] += (mass * (flight[part] - guess[part])).sum(axis=0) / mass.sum()
+        return np.where(self.system.free, guess, potential.targets)
 
     def _mass_damping(self, state: State, centre: Floats, h: float) -> list[Energy]:
         """Rayleigh's mass part −α₁ M v at the end of the step; v is affine in x in every scheme."""
@@ -406,7 +422,11 @@ class Integrator:
         if system.contact.exists:
             system.contact.begin_step(state.time, h, state.x, v, x, np.zeros(3))
             stopped = system.contact.follow(x, np.inf)[0]
-            x, v = stopped, v + (stopped - x) / h
+            if stopped is not x:
+                if system.isolated and system.free.all():
+                    # Who is stopped by whom is not even: moving all alike gives back the momentum and crosses nothing.
+                    stopped = stopped + system.mass @ (x - stopped) / system.mass.sum()
+                x, v = stopped, v + (stopped - x) / h
         return State(state.time + h, x, v, a)
 
     def acceleration(self, t: float, x: Floats, v: Floats, h: float) -> Floats:

@@ -35,6 +35,7 @@ def saved(state: State, integrator: Integrator, cracks: Cracks, balance: Balance
 def restored(kept: dict[str, Any], integrator: Integrator, cracks: Cracks, balance: Balance) -> State:
     """Take up what `saved` gave; the integrator's system becomes the one that was cut so far."""
     system = integrator.system = cracks.restore(kept, integrator.system)
+    integrator.soften_contact()
     state = _state(kept, system)
     integrator.preconditioner.restore(kept, system.version, system.free)
     balance.restore(kept)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from .errors import ShellError, listed
 from .forces import Force, Wind
 from .pins import per_item
 from .shell import Shell
-from .types import Floats, Ints
+from .types import Bools, Floats, Ints
 
 INTERSECTIONS = ("error", "ignore", "untangle")
 CONTACT = ("auto", "penalty", "exact")
@@ -57,10 +58,14 @@ class Attach:
 class Scene:
     """Shells with colliders, attachments, gravity [m/s²], wind and further forces.
 
-    `contact`: "penalty" lets vertices sink a little into planes and spheres and is cheap; "exact" also knows mesh
-    colliders, other shells and the sheet itself (`self_contact`), and lets nothing cross, at several times the cost;
-    "auto" is exact where there is a mesh `Collider`. `intersections` of a start under exact contact: "error" names the
-    faces, "ignore" lets these pairs of them cross, "untangle" moves them apart before the first step.
+    `self_contact`: shells touch themselves (those whose own `self_contact` is on) and each other. So they do with None,
+    with two exceptions (none if `contact` is "exact"): shells that may break do not touch themselves, since dust of
+    hundreds of shards costs more than it shows, nor does any shell in `equilibrium`, since classical answers (a strip
+    rolled up into a circle) lie in their own way.
+    `contact`: "exact" lets nothing cross planes, spheres, mesh colliders or shells, with Coulomb's friction; "auto" is
+    exact where there is anything to touch; "penalty" knows planes and spheres only, is cheaper, lets vertices sink in a
+    little and friction slip, and shells pass through each other. `intersections` of a start under exact contact:
+    "error" names the faces, "ignore" lets these pairs cross, "untangle" moves them apart before the first step.
     """
 
     def __init__(
@@ -71,7 +76,7 @@ class Scene:
         gravity: Sequence[float] = (0.0, 0.0, -9.81),
         wind: Wind | None = None,
         forces: Sequence[Force] = (),
-        self_contact: bool = True,
+        self_contact: bool | None = None,
         contact_distance: float | None = None,
         intersections: str = "error",
         contact: str = "auto",
@@ -104,7 +109,6 @@ class Scene:
         if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
             raise ShellError(f"gravity must be three finite numbers [m/s²], not {gravity!r}")
         self.wind = wind
-        self.self_contact = self_contact
         if contact_distance is not None and not (np.isfinite(contact_distance) and contact_distance > 0):
             raise ShellError(
                 f"contact_distance must be positive [m] or None (the material's thickness), not {contact_distance}"
@@ -120,7 +124,30 @@ class Scene:
             raise ShellError(
                 "contact='penalty' knows planes and spheres only: use 'auto' or 'exact' with a mesh Collider"
             )
-        self.exact_contact = contact == "exact" or (contact == "auto" and bool(self.colliders))
+        self.contact = contact
+        # Who asks for exact contact asks for all of it.
+        self.self_contact = True if self_contact is None and contact == "exact" else self_contact
+        whole = [shell.fracture is None for shell in self.shells]
+        self._decide(np.array(whole) if self.self_contact is None else np.full(len(whole), self.self_contact))
+
+    def _decide(self, may: Bools) -> None:
+        """Which shells touch themselves, of those that `may` (shells,), and whether contact is exact."""
+        self.touch_themselves: Bools = may & np.array([shell.self_contact for shell in self.shells])
+        """Which shells touch themselves, (shells,)."""
+        among = self.self_contact is not False and len(self.shells) > 1
+        self.together = among or bool(self.touch_themselves.any())
+        """Whether shells may touch themselves or each other."""
+        self.exact_contact = self.contact == "exact" or (
+            self.contact == "auto" and (bool(self.colliders) or self.together)
+        )
+
+    def at_rest(self) -> Scene:
+        """The same scene for `equilibrium`."""
+        if self.self_contact is not None:
+            return self
+        other = copy(self)
+        other._decide(np.zeros(len(self.shells), dtype=bool))
+        return other
 
     def hidden_offsets(self) -> Ints:
         """Where each shell's hidden unknowns start, after all vertices, and the total, (shells + 1,)."""

@@ -51,7 +51,7 @@ LARGEST_TURN, SMALLEST_SHARE = 0.5, 1e-6
 # their zero eigenvalues may come out below zero by round-off.
 FAINT = 1e-12
 # Passes over what has no potential (open rims under pressure, wind, friction), taken at the last state.
-PASSES = 60
+PASSES = 200
 # Largest spring μ [1/s²] that holds a pass, as steps of a millisecond would.
 STIFFEST_HOLD = 1e6
 # A pass that takes a vertex further than this many sizes has found the way out, not rest.
@@ -89,7 +89,7 @@ class _Static:
             self.energies.append(SoftPins(np.repeat(hold * system.mass[:, None], 3, axis=1), x))
         self.lagged |= any(not pressure.closed for _, pressure in system.pressures)
         self.lagged |= system.contact.exists
-        self.rubs = any(penalty.surface.friction > 0 for penalty in system.penalties)
+        self.rubs = system.contact.rubs or any(penalty.surface.friction > 0 for penalty in system.penalties)
         self.lagged |= self.rubs
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
@@ -145,8 +145,10 @@ def equilibrium(
     loads, as `simulate` does by default at 1e-3 (`stretch_cap.py`; `stats["stretch_scales"]` says by how much). The
     default here, 0, leaves the material as it is. Paper on a coarse mesh bends 2 to 25% too stiffly so, because
     its flat triangles cannot bend across their edges without stretching.
+
+    Shells rest on colliders and on each other; on themselves only with `Scene(self_contact=True)`.
     """
-    scene = as_scene(scene)
+    scene = as_scene(scene).at_rest()
     if not (np.isfinite(strain_limit) and strain_limit >= 0):
         raise ShellError(f"strain_limit must be zero or more, not {strain_limit}")
     system = System(scene, strain_limit)

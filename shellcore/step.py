@@ -85,6 +85,7 @@ class StepSolver:
         self._method = ""
         self._most = 0
         self._stiffened = 1.0
+        self._touching = False
         self._end: State
         self._returned = 0.0
 
@@ -96,8 +97,11 @@ class StepSolver:
     def solve(self, state: State, h: float) -> Solving:
         """Where the step from `state` over h [s] ends."""
         potential, guess = self._begin(state, h)
-        way = self._in_contact if self._system.contact.exists else self._alone
+        way = self._near if self._system.contact.exists else self._alone
         solution = yield from way(potential, guess, state)
+        if _overflowed(solution):
+            # Not even a step that is taken as it is.
+            solution.x = np.full_like(solution.x, np.nan)
         self._end = self._integrator.finish(state, solution.x, h)
         self._returned = self.balance.close(self._system, self._end, solution.excess)
         solution.owed = max(solution.excess - self._returned - FAINT * potential.fallen, 0.0)
@@ -119,8 +123,21 @@ class StepSolver:
         # was left 2% of a frame's motion short of it.
         self._stiffened = 1.0 + np.pi**2 * waves
         self._method = self.stats["solver"] = self._road(waves)
-        touching, quasi = self._system.contact.exists, self._method == "quasi_newton"
+        quasi = self._method == "quasi_newton"
+        if self._system.contact.exists:
+            self._system.contact.keep_springs(self.iterations is None and not quasi)
         potential, guess = self._integrator.begin(state, h, extrapolate=quasi)
+        # Where there is something to fall on, flight is judged like contact: it is over soon.
+        self._choose_tolerance(potential, h, touching=self._system.contact.exists and bool(self._scene.colliders))
+        if self._memory.vertex_count != self._system.vertex_count:
+            self._memory = Memory(self._system.vertex_count)
+        # Pairs of the last step stand for directions that have turned since: kept, they cost 5 to 40% more gradients.
+        self._memory.clear()
+        return potential, guess
+
+    def _choose_tolerance(self, potential: StepPotential, h: float, touching: bool) -> None:
+        """What is near enough for a step of h [s], and how many iterations it may take."""
+        quasi = self._method == "quasi_newton"
         if self._given is None:
             newmark = self._integrator.name == "newmark"
             # Positions err by an acceleration times h²: what a step may err by shrinks with it.
@@ -136,11 +153,7 @@ class StepSolver:
                 self.tolerance = min(self.tolerance, CONTACT * self._size)
         patient = quasi and self._given is not None and not touching
         self._most = self.iterations or (PATIENT if patient else MOST[self._method])
-        if self._memory.vertex_count != self._system.vertex_count:
-            self._memory = Memory(self._system.vertex_count)
-        # Pairs of the last step stand for directions that have turned since: kept, they cost 5 to 40% more gradients.
-        self._memory.clear()
-        return potential, guess
+        self._touching = touching
 
     def _alone(self, potential: StepPotential, guess: Floats, state: State) -> Solving:
         """The step of shells that touch nothing but, at most, planes and spheres by a penalty."""
@@ -158,10 +171,34 @@ class StepSolver:
                 solution = yield from self._minimised(potential, start)
         return solution
 
-    def _in_contact(self, potential: StepPotential, guess: Floats, state: State) -> Solving:
-        """The step of shells in exact contact: minimise, follow as far as nothing crosses, look again."""
+    def _near(self, potential: StepPotential, guess: Floats, state: State) -> Solving:
+        """The step of shells in exact contact: as if they were alone for as long as nothing presses on them."""
+        contact, h = self._system.contact, potential.h
+        ahead = contact.predict(guess)
+        apart = ahead is guess and not contact.presses(guess)
+        if apart and not (self._scene.colliders and self._keeps_energy()):
+            solution = yield from self._alone(potential, guess, state)
+            if _overflowed(solution):
+                return solution
+            found = solution.x
+            yield "contact", 0, 0.0
+            solution.x, arrived, settled = contact.follow(found, 0.5 * self.tolerance)
+            if arrived and settled and not contact.presses(solution.x):
+                return solution
+            ahead = contact.predict(np.where(potential.free, found, guess))
+        if self._method != (method := self._road_in_contact()):
+            self._method = self.stats["solver"] = method
+            guess = self._integrator.guess(state, potential, h, extrapolate=True)
+            ahead = contact.predict(guess)
+        self._choose_tolerance(potential, h, touching=True)
+        return (yield from self._in_contact(potential, guess, ahead, state))
+
+    def _in_contact(self, potential: StepPotential, flight: Floats, guess: Floats, state: State) -> Solving:
+        """The step of shells that touch: minimise, follow as far as nothing crosses, look again.
+
+        `flight`: where they would go if nothing was in the way; `guess`: the same, with what would collide pushed.
+        """
         contact = self._system.contact
-        flight, guess = guess, contact.predict(guess)
         if self._given is None:
             # What an impact will do shows in how far it pushed the guess: the last step, in free flight, knew nothing.
             share = UNDAMPED if self._integrator.name == "newmark" else TOLERANCE
@@ -170,12 +207,13 @@ class StepSolver:
         available = self.balance.open(self._system, potential, start)
         for attempt in range(ROUNDS):
             solution = yield from self._minimised(potential, guess, far=attempt == 0)
-            if not np.isfinite(solution.x).all():
+            if _overflowed(solution):
                 return solution
             if self.iterations is None:
                 again = attempt > 0 or contact.refrozen
                 solution = yield from self._downhill(solution, potential, start, available, again, state)
             found = solution.x
+            yield "contact", 0, 0.0
             solution.x, arrived, settled = contact.follow(found, 0.5 * self.tolerance)
             if arrived and (settled or attempt >= ENOUGH):
                 break
@@ -252,7 +290,7 @@ class StepSolver:
             stiff = contact.exists and self._method == "newton"
             steps = newton(potential, x, self.tolerance, most, certain=stiff)
         else:
-            tiring = TIRING if contact.exists else np.inf
+            tiring = TIRING if self._touching else np.inf
             tolerance = self.tolerance if self._gain is None else min(self.tolerance, 0.1 * self._gain)
             if most == PATIENT:
                 tolerance /= self._stiffened
@@ -301,9 +339,17 @@ class StepSolver:
             return self._solver
         if self._integrator.name == "newmark" and self._system.vertex_count <= FACTORED:
             return "newton"
-        alone = self._system.contact.exists and not self._scene.colliders and not self._fragile
-        if alone and all(shell.pins for shell in self._scene.shells):
+        return "newton" if waves > STIFF else "quasi_newton"
+
+    def _road_in_contact(self) -> str:
+        alone = not self._scene.colliders and not self._fragile and all(shell.pins for shell in self._scene.shells)
+        if alone and self._solver == "auto" and self._integrator.name != "newmark":
             # Held sheets that touch nothing but themselves: what Newton gains in sharpness, which friction on a floor
             # needs (a stiff sheet on an incline) and lips of cracks, it loses over and over as contacts come and go.
             return "quasi_newton"
-        return "newton" if waves > STIFF else "quasi_newton"
+        return self._method
+
+
+def _overflowed(solution: Solution) -> bool:
+    """Whether a solve met numbers without bounds."""
+    return not (np.isfinite(solution.x).all() and (solution.converged or np.isfinite(solution.change)))

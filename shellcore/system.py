@@ -132,7 +132,8 @@ class System:
         if scene.exact_contact:
             mass = np.concatenate([shell.mass for shell in shells])
             free = ~pinned(shells, self.offsets, self.visible)
-            contact = Contact(scene, mass, free, self.on_surface(self.start if before is None else before[2]))
+            start = self.on_surface(self.start)
+            contact = Contact(scene, mass, free, start, start if before is None else self.on_surface(before[2]))
             self._touching = contact
             self.contact = contact if self.surface is None else CarriedContact(contact, self.surface)
             if before is not None and before[0]._touching is not None:

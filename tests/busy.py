@@ -10,7 +10,7 @@ from meshes import bumpy, grid
 MATERIAL = sc.Material(stretch=60.0, poisson=0.3, bend=0.01, areal_density=0.2, thickness=1e-3)
 
 
-def busy_scene():
+def busy_scene(**options):
     """Everything that changes over time at once: moving pins and rest angles, a seam that opens, wind, damping."""
     points, faces = bumpy(grid(3, 3, 0.6, 0.6), 0.05)
     damping = sc.Damping(mass=0.2, stiffness=1e-3, hinge=1e-4)
@@ -23,7 +23,8 @@ def busy_scene():
     flap = sc.Shell(points + np.array([0.7, 0.0, 0.0]), faces, MATERIAL, bending="hinge", membrane="springs")
     seam = sc.Attach(sheet, [7, 11], flap, [4, 8], stiffness=20.0, release=[0.052, np.inf])
     ground = sc.Plane((0.0, 0.0, -0.05), (0.0, 0.0, 1.0))
-    return sc.Scene([sheet, flap], colliders=[ground], attachments=[seam], wind=sc.Wind((0.0, 3.0, 1.0)))
+    wind = sc.Wind((0.0, 3.0, 1.0))
+    return sc.Scene([sheet, flap], colliders=[ground], attachments=[seam], wind=wind, **options)
 
 
 def bytes_of(frame):

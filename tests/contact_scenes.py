@@ -12,11 +12,6 @@ from meshes import cylinder, grid
 Built = tuple[sc.Scene, int, dict[str, Any]]
 
 
-def exact_scene(*parts, **options) -> sc.Scene:
-    """A scene whose contact is the exact one, whatever it collides with."""
-    return sc.Scene(*parts, contact="exact", **options)
-
-
 def cloth(thickness: float = 1e-3, stretch: float = 2e3, bend: float = 5e-5, density: float = 0.15) -> sc.Material:
     """The reference sheet of our measurements, with a thickness to touch with."""
     plate = stretch / (1 - 0.25**2)
@@ -55,7 +50,7 @@ def turned(points: np.ndarray, axis: tuple[float, float, float], angle: float) -
 
 def on_sphere(cells: int = 20, frames: int = 16) -> Built:
     ball = sc.Sphere((0.0, 0.0, -0.25), 0.2)
-    return exact_scene([sheet(cells, 1.0, (0.02, 0.01, 0.0))], colliders=[ball]), frames, {}
+    return sc.Scene([sheet(cells, 1.0, (0.02, 0.01, 0.0))], colliders=[ball]), frames, {}
 
 
 def on_corner(cells: int = 20, frames: int = 16) -> Built:
@@ -63,7 +58,7 @@ def on_corner(cells: int = 20, frames: int = 16) -> Built:
     # The diagonal of the cube upright: it stands on one corner.
     points = turned(points, (1.0, -1.0, 0.0), -np.arccos(1 / np.sqrt(3.0)))
     points[:, 2] -= points[:, 2].max() + 0.01
-    return exact_scene([sheet(cells, 1.0, (0.013, 0.007, 0.0))], colliders=[sc.Collider(points, faces)]), frames, {}
+    return sc.Scene([sheet(cells, 1.0, (0.013, 0.007, 0.0))], colliders=[sc.Collider(points, faces)]), frames, {}
 
 
 def on_needle(cells: int = 20, frames: int = 12) -> Built:
@@ -71,7 +66,7 @@ def on_needle(cells: int = 20, frames: int = 12) -> Built:
     ring = np.column_stack([0.01 * np.cos(around), 0.01 * np.sin(around), np.full(6, -0.6)])
     points = np.vstack([[0.0, 0.0, -0.02], ring])
     faces = np.array([(0, 1 + i, 1 + (i + 1) % 6) for i in range(6)])
-    return exact_scene([sheet(cells, 1.0, (0.013, 0.007, 0.0))], colliders=[sc.Collider(points, faces)]), frames, {}
+    return sc.Scene([sheet(cells, 1.0, (0.013, 0.007, 0.0))], colliders=[sc.Collider(points, faces)]), frames, {}
 
 
 def folded(cells: int = 16, frames: int = 56, size: float = 0.4, bend: float = 1e-5) -> Built:
@@ -105,7 +100,7 @@ def folded(cells: int = 16, frames: int = 56, size: float = 0.4, bend: float = 1
     held = np.flatnonzero(columns & (np.abs(x[:, 1]) > 0.15 * size))
     shell.pin(held, lambda t: path(x[held], t))
     floor = sc.Plane((0.0, 0.0, -0.002), (0.0, 0.0, 1.0))
-    return exact_scene([shell], colliders=[floor]), frames, {}
+    return sc.Scene([shell], colliders=[floor]), frames, {}
 
 
 def crossing(cells: int = 10, frames: int = 8, speed: float = 5.0) -> Built:
@@ -118,7 +113,7 @@ def crossing(cells: int = 10, frames: int = 8, speed: float = 5.0) -> Built:
     first.velocities = np.tile([0.0, 0.0, speed], (len(points), 1))
     second = sc.Shell(upright, faces, material, bending="quadratic")
     second.velocities = np.tile([0.0, 0.3, -speed], (len(points), 1))
-    return exact_scene([first, second], gravity=(0.0, 0.0, 0.0)), frames, {}
+    return sc.Scene([first, second], gravity=(0.0, 0.0, 0.0)), frames, {}
 
 
 def ribbon(
@@ -147,7 +142,7 @@ def ribbon(
         solids += [sc.Plane((0.0, y, 0.0), (0.0, n, 0.0), friction=0.0) for y, n in sides]
         ends = [(-0.1 * width, 1.0), (1.1 * width, -1.0)]
         solids += [sc.Plane((x, 0.0, 0.0), (n, 0.0, 0.0), friction=0.0) for x, n in ends]
-    return exact_scene([shell], colliders=solids), frames, {}
+    return sc.Scene([shell], colliders=solids), frames, {}
 
 
 def sleeve(around: int = 24, along: int = 16, frames: int = 48, turns: float = 3.0) -> Built:
@@ -165,7 +160,7 @@ def sleeve(around: int = 24, along: int = 16, frames: int = 48, turns: float = 3
         return moved - [0.0, 0.0, 0.2 * s]
 
     shell.pin(high, end)
-    return exact_scene([shell], gravity=(0.0, 0.0, 0.0)), frames, {}
+    return sc.Scene([shell], gravity=(0.0, 0.0, 0.0)), frames, {}
 
 
 def poncho(cells: int = 20, frames: int = 30) -> Built:
@@ -189,7 +184,7 @@ def poncho(cells: int = 20, frames: int = 30) -> Built:
         return turned(whole, (0.0, 0.0, 1.0), 1.0 * s) + [0.6 * s, 0.0, 0.03 * np.sin(8 * s)]
 
     shell = sc.Shell(points, faces, cloth(), bending="quadratic")
-    return exact_scene([shell], colliders=[sc.Collider(whole, both, motion=walk)]), frames, {}
+    return sc.Scene([shell], colliders=[sc.Collider(whole, both, motion=walk)]), frames, {}
 
 
 def pinch(gap: float, cells: int = 10, frames: int = 12, thickness: float = 2e-3, meshes: bool = True) -> Built:
@@ -209,7 +204,7 @@ def pinch(gap: float, cells: int = 10, frames: int = 12, thickness: float = 2e-3
             return sc.Collider(plate, plate_faces, thickness=0.0, motion=lambda t: plate + [0.0, 0.0, height(t)])
         return sc.Plane(lambda t: (0.0, 0.0, height(t)), (0.0, 0.0, -side))
 
-    return exact_scene([shell], colliders=[at(-1.0), at(1.0)]), frames, {}
+    return sc.Scene([shell], colliders=[at(-1.0), at(1.0)]), frames, {}
 
 
 def layers(frame: sc.Frame, steepest: float = 60.0) -> int:

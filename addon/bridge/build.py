@@ -79,7 +79,6 @@ def build(scene: Any, objects: list[Any], breaking: bool = True, still_pins: boo
         attachments=attachments,
         self_contact=touching,
         contact_distance=distance,
-        contact="exact" if touching else "auto",
         **forces,
     )
     return Simulation(made, links, sampler)

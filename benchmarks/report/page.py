@@ -51,8 +51,8 @@ runs away at 1/48 s. For such sheets take implicit Euler (the default), γ > ½ 
     "Friction on an incline": (
         """One step a frame of 1/24 s. Below the angle of friction the speed [m/s] should be 0; above it, acceleration
 over g(sin α − μ cos α).""",
-        """The penalty contact, taken where there are only planes and spheres and no self-contact, is too sticky
-near the angle of friction at one step a frame; `contact="exact"` is right.""",
+        """The penalty contact, for planes and spheres only, is too sticky near the angle of friction at one step
+a frame; exact contact, the default, is right.""",
     ),
     "Identities": ("""A grid folded along its lines, the matrix of quadratic bending, a hung sheet, a sphere.""", ""),
     "Models against each other": (

@@ -96,10 +96,10 @@ class Bodies:
         self.normals = np.array([c.normal for c in self.planes], dtype=np.float64).reshape(-1, 3)
         self.normals /= np.linalg.norm(self.normals, axis=1)[:, None]
         self.radii = np.array([c.radius for c in self.spheres], dtype=np.float64)
-        self.touches_itself = np.array([shell.self_contact for shell in shells], dtype=bool)
+        self.touches_itself = scene.touch_themselves
         self.lips: Lips | None = None
         """Lips of cracks, once there are any."""
-        self.together = bool(scene.self_contact) and (len(shells) > 1 or bool(self.touches_itself.any()))
+        self.together = scene.together
 
     def place(self, t: float) -> Floats:
         """Collider vertices of the stack [m], (total − count, 3), at time t [s]."""

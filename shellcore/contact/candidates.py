@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from ..errors import ShellError
 from ..types import Bools, Floats, Ints
-from ..vectors import components, dot, picked
+from ..vectors import by_columns, components, dot, picked
 from .bodies import Bodies, Surface
 from .distances import edge_edge, vertex_face
 from .fans import unfolded
@@ -88,6 +90,7 @@ class BroadPhase:
         self.margin = -1.0
         self.meshes = bodies.together or self._mesh_tree is not None
         """Whether there are pairs of meshes at all."""
+        self._empty = False
         self.known: Candidates | None = None
         """Pairs of meshes that the last `build` found."""
 
@@ -106,19 +109,42 @@ class BroadPhase:
         self.margin = margin
         self.anchor = x if move is None else x + move
         shell = self._shells(x, move, margin)
-        solid = self._solids(shell, x, move, margin)
-        if not self.meshes:
-            return solid
-        self._shell_tree.refit(shell.faces)
-        self.known = self._meshes(shell, self._shell_tree, x, move, margin)
-        return solid.joined(self.known)
+        found = self._solids(shell, x, move, margin)
+        if self.meshes:
+            self._shell_tree.refit(shell.faces)
+            self.known = self._meshes(shell, self._shell_tree, x, move, margin)
+            found = found.joined(self.known)
+        self._empty = len(found.vertex_face) + len(found.edge_edge) == 0
+        return found
+
+    def nothing_near(self, *places: Floats) -> bool:
+        """Whether the last `build` found no candidates, and they stay complete on straight ways between `places`."""
+        return self._empty and self.margin >= 0.0 and not self.off(*places).any()
+
+    def kept(self) -> dict[str, Any]:
+        """Plain arrays for a saved state: for how long the pairs of the last `build` stay complete."""
+        if self.margin < 0.0:
+            return {}
+        return {"near_anchor": self.anchor, "near_margin": self.margin, "near_nothing": self._empty}
+
+    def restore(self, known: Candidates, saved: dict[str, Any]) -> None:
+        """Take up pairs of meshes that were `known`, and what `kept` gave."""
+        self.known = known
+        if "near_margin" not in saved:
+            return
+        anchor, self.margin = by_columns(np.array(saved["near_anchor"], dtype=np.float64)), float(saved["near_margin"])
+        self._empty = bool(saved["near_nothing"])
+        if anchor.shape != (self.bodies.total, 3) or not np.isfinite(self.margin):
+            raise ShellError("resume: near_anchor, near_margin do not fit the meshes; is it a state of this scene?")
+        self.anchor = anchor
 
     def glance(self, x: Floats, move: Floats, margin: float) -> Candidates:
-        """What `build` answers, with pairs of meshes as they were found last: complete for planes and spheres only."""
+        """What `build` answers, with pairs of meshes as they were found last, complete or not."""
         if self.meshes and self.known is None:
             return self.build(x, move, margin)
-        self.margin = -1.0 if self.meshes else margin
-        self.anchor = x + move
+        if not self.meshes or self.margin < 0.0 or self.off(x, x + move).any():
+            self.margin = -1.0 if self.meshes else margin
+            self.anchor = x + move
         solid = self.solids(x, move, margin)
         return solid if self.known is None else solid.joined(self.known)
 

@@ -47,12 +47,15 @@ class CarriedContact(Carried):
 
     def predict(self, guess: Floats) -> Floats:
         """As `Contact`."""
-        return self._points.placed(guess, self._contact.predict(self._points.read(guess)))
+        points = self._points.read(guess)
+        ahead = self._contact.predict(points)
+        return guess if ahead is points else self._points.placed(guess, ahead)
 
     def follow(self, x: Floats, tolerance: float) -> tuple[Floats, bool, bool]:
         """As `Contact`: unknowns whose points are where the shadow is."""
-        points, arrived, settled = self._contact.follow(self._points.read(x), tolerance)
-        return self._points.placed(x, points), arrived, settled
+        wish = self._points.read(x)
+        points, arrived, settled = self._contact.follow(wish, tolerance)
+        return x if points is wish else self._points.placed(x, points), arrived, settled
 
     def shorter(self, x: Floats, direction: Floats, slope: float) -> float:
         """As `Contact`."""

@@ -18,6 +18,7 @@ from ..types import Bools, Floats
 from ..vectors import by_columns, inner
 from .bodies import Bodies
 from .bound import pushed, unsafe
+from .fans import unfolded
 from .frozen import Frozen
 from .known import Known
 from .lips import Lips
@@ -30,9 +31,12 @@ from .untangle import Untangling
 
 
 class Contact(Frozen):
-    """All contacts of a scene. `mass` [kg], (n,); `free` (n, 3): components that no pin holds."""
+    """All contacts of a scene. `mass` [kg], (n,); `free` (n, 3): components that no pin holds.
 
-    def __init__(self, scene: Scene, mass: Floats, free: Bools, start: Floats) -> None:
+    `start`, `at` (n, 3): where the run starts, and where it is, which differ after a cut.
+    """
+
+    def __init__(self, scene: Scene, mass: Floats, free: Bools, start: Floats, at: Floats) -> None:
         bodies = Bodies(scene)
         super().__init__(bodies)
         self._scene = scene
@@ -43,12 +47,12 @@ class Contact(Frozen):
         edges = bodies.shell_surface.edges
         edge = start[edges[:, 1]] - start[edges[:, 0]]
         self._edge = float(np.sqrt(np.einsum("ij,ij->i", edge, edge)).mean())
-        place = _stacked(start, self._goal)
-        self._known = Known(scene, bodies, place, self._edge)
+        # In the order in which the broad phase finds pairs their forces are added up: it must be that of a resumed run.
+        self._known = Known(scene, bodies, _stacked(start, self._goal), self._edge)
         # Who gives way when pushed: first what is free, then pins too; colliders never.
         solid = np.zeros(bodies.total - bodies.count)
         yielding = [np.concatenate([1.0 * ~self._held, solid]), np.concatenate([np.ones(len(mass)), solid])]
-        self._shadow = Shadow(bodies, self._known, place, yielding)
+        self._shadow = Shadow(bodies, self._known, _stacked(at, self._goal), yielding)
         self.tangled = 0
         """Intersections at the start that were let be, or that planes and spheres have yet to push out."""
         self.untangled = 0
@@ -70,7 +74,10 @@ class Contact(Frozen):
         """
         if not self.exists:
             return x
-        found = found_at(self._scene, x, t)
+        surface, depth = self.bodies.shell_surface, 0.5 * float(self.bodies.half[: self._count].min())
+        # Leaving smooth neighbours out takes a sheet of 100k vertices from 8 to 2 s.
+        smooth = unfolded(surface.faces, surface.inner, x, None, 0.0)
+        found = found_at(self._scene, x, t, depth, smooth)
         if found.count == 0:
             return x
         how, before = self._scene.intersections, len(found.shells) + len(found.meshes)
@@ -136,8 +143,18 @@ class Contact(Frozen):
         self.report = {"contact_rounds": 0, "pins_yielded": 0, "unsettled": 0}
         self._known.builds = 0
 
+    def keep_springs(self, lasting: bool) -> None:
+        """Whether springs that a load has hardened stay so in the steps to come."""
+        self._strength.lasting = lasting
+
+    def soften(self) -> None:
+        """Have springs that explicit steps can follow."""
+        self._strength.soften()
+
     # The start of a step
 
+    # Where pins or loads leap beyond all bounds numbers overflow: the solvers see that their value is not finite.
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def begin_step(self, t: float, h: float, x: Floats, v: Floats, targets: Floats, gravity: Floats) -> None:
         """From t to t + h [s], starting at x (n, 3) with velocities v; `targets` (n, 3) of held components."""
         self._strength.begin_step(h)
@@ -149,6 +166,8 @@ class Contact(Frozen):
         self.late = False
         free_fall = np.where(self._held[:, None], targets - x, h * v + h * h * gravity)
         move = _stacked(free_fall, self._goal - placed)
+        if self._nothing_near(begun, begun + move):
+            return
         # What the last step found is enough to begin with: what is missing, `follow` meets.
         self._known.begin(begun, move)
         self._look(move)
@@ -164,19 +183,29 @@ class Contact(Frozen):
         which[struck] = True
         self._rows, self.refrozen = Rows(as_struck, which, self._strength.of, self._goal, struck), False
 
+    def _nothing_near(self, *places: Floats) -> bool:
+        """Whether the last look found nothing, and would find nothing on straight ways between `places` (total, 3)."""
+        seen = self._rows is None or len(self._rows) > 0 or self._friction is not None
+        return not seen and self._known.nothing_near(*places)
+
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def predict(self, guess: Floats) -> Floats:
-        """Where the search starts: `guess` (n, 3) with what would collide pushed along, as in an inelastic impact."""
+        """Where the search starts: `guess` (n, 3) itself, or with what would collide pushed along, as in an inelastic
+        impact."""
         at, pairs, yielding = self._shadow.at, self._shadow.pairs, self._shadow.yielding
         assert pairs is not None
-        move = _stacked(guess, self._goal) - at
+        wish = _stacked(guess, self._goal) - at
         pinned = bool(self._held.any())
-        move = pushed(pairs, move, yielding[0], PUSHES if pinned else GLIMPSES)
+        self.report["pins_yielded"] = 0
+        move = pushed(pairs, wish, yielding[0], PUSHES if pinned else GLIMPSES)
         if pinned:
             # Pins yield only to what they would cross after all that is free has given way.
             held = np.concatenate([self._held, np.zeros(len(move) - self._count, dtype=bool)])
             theirs = pairs.picked(np.flatnonzero(held[pairs.corners].any(axis=0)))
             stuck = theirs.picked(unsafe(theirs, at, move)[0])
             move = pushed(stuck, move, yielding[1], GLIMPSES)
+        if np.array_equal(move, wish):
+            return guess
         ahead = (at + move)[: self._count]
         if pinned:
             off = np.where(self._fixed, np.abs(ahead - self._targets), 0.0).max(axis=1)
@@ -186,17 +215,22 @@ class Contact(Frozen):
     # Between minimisations
 
     def follow(self, x: Floats, tolerance: float) -> tuple[Floats, bool, bool]:
-        """Take the shadow towards the solver's x (n, 3) and look again: where it is, whether it arrived and settled.
+        """Take the shadow towards the solver's x (n, 3) and look again: where it is (x itself, if nothing was in the
+        way), whether it arrived and settled.
 
         It has arrived when colliders are at their goal and it is within `tolerance` [m] (root mean square) of x; it has
         settled if the gaps that were frozen for the solver were right to within that too.
         """
         assert self._rows is not None
         shadow, goal = self._shadow, _stacked(x, self._goal)
+        if self._nothing_near(shadow.at, goal):
+            self._strength.rest()
+            shadow.at = goal
+            return x, True, True
         settled = self._rows.drift(goal, x) <= 2.0 * tolerance
         self._strength.harden(self._rows.pressed(x, 0.0), self._rows.pressed(x, 0.5))
         settled &= not self.impact(x)
-        shadow.go(goal - shadow.at, self.late)
+        shadow.go(goal, self.late)
         settled &= not shadow.overlooked(self._rows, 2.0 * tolerance)
         off = goal - shadow.at
         late = float(np.abs(off[self._count :]).max(initial=0.0))
@@ -209,7 +243,7 @@ class Contact(Frozen):
         self.report["contact_rounds"] += 1
         if not (arrived and settled):
             self._look(goal - shadow.at)
-        return by_columns(shadow.at[: self._count]), arrived, settled
+        return x if shadow.at is goal else by_columns(shadow.at[: self._count]), arrived, settled
 
     def summary(self, x: Floats) -> dict[str, Any]:
         """For the stats of a frame: contacts that press, smallest distance [m] of what may touch, counts."""

@@ -130,6 +130,11 @@ class Frozen(Energy):
         return 0.0 if self._rows is None else self._rows.value_and_gradient(x)[0]
 
     @property
+    def rubs(self) -> bool:
+        """Whether friction acts in this step."""
+        return self._friction is not None
+
+    @property
     def still(self) -> bool:
         """Whether no collider moves in this step."""
         return bool(self._at_rest[self._count :].all())

@@ -42,13 +42,18 @@ class Intersections:
         return found
 
 
-def scene_intersections(scene: Scene, x: Floats, t: float, *, shells: bool = True) -> Intersections:
-    """All intersections at positions x (n, 3) of the stacked shells and colliders at time t [s]."""
+def scene_intersections(
+    scene: Scene, x: Floats, t: float, *, shells: bool = True, depth: float = 0.0, unfolded: Bools | None = None
+) -> Intersections:
+    """All intersections at positions x (n, 3) of the stacked shells and colliders at time t [s].
+
+    `depth` [m]: how far into planes and spheres does not count; `unfolded` as in `intersections`.
+    """
     from ..colliders import Collider, Sphere
 
     offsets = scene.offsets()
     faces = np.concatenate([shell.faces + at for shell, at in zip(scene.shells, offsets, strict=False)])
-    own = intersections(x, faces) if shells else np.zeros((0, 2), dtype=np.int64)
+    own = intersections(x, faces, unfolded=unfolded) if shells else np.zeros((0, 2), dtype=np.int64)
     meshes, solids = [np.zeros((0, 3), dtype=np.int64)], [np.zeros((0, 2), dtype=np.int64)]
     for index, collider in enumerate(scene.colliders):
         if isinstance(collider, Collider):
@@ -57,23 +62,34 @@ def scene_intersections(scene: Scene, x: Floats, t: float, *, shells: bool = Tru
             continue
         place = np.asarray(collider.place(t))
         if isinstance(collider, Sphere):
-            inside = _distance_to_point(x[faces], place) < collider.radius
+            inside = _distance_to_point(x[faces], place) < collider.radius - depth
         else:
             normal = np.asarray(collider.normal, dtype=np.float64)
-            inside = ((x - place) @ normal < 0)[faces].any(axis=1)
+            inside = ((x - place) @ normal < -depth)[faces].any(axis=1)
         hit = np.flatnonzero(inside)
         solids.append(np.column_stack([hit, np.full(len(hit), index)]))
     return Intersections(own, np.concatenate(meshes), np.concatenate(solids))
 
 
-def intersections(x: Floats, faces: Ints, y: Floats | None = None, others: Ints | None = None) -> Ints:
-    """Pairs of faces that intersect, (k, 2): within one mesh x, `faces`, or between it and y, `others`."""
+def intersections(
+    x: Floats, faces: Ints, y: Floats | None = None, others: Ints | None = None, unfolded: Bools | None = None
+) -> Ints:
+    """Pairs of faces that intersect, (k, 2): within one mesh x, `faces`, or between it and y, `others`.
+
+    `unfolded` (n,): vertices whose faces are known to meet nowhere else; pairs that share one are not looked at.
+    """
     alone = y is None or others is None
     points, second = x, faces
     if y is not None and others is not None:
         points, second = np.concatenate([x, y]), others + len(x)
     triangles = faces if alone else np.concatenate([faces, second])
     f, g = _box_pairs(points[triangles], None if alone else len(faces))
+    if alone and unfolded is not None:
+        shared = np.zeros(len(f), dtype=bool)
+        for mine in triangles[f].T:
+            for theirs in triangles[g].T:
+                shared |= (mine == theirs) & unfolded[mine]
+        f, g = f[~shared], g[~shared]
     if len(f) == 0:
         return np.zeros((0, 2), dtype=np.int64)
     a, b = triangles[f], triangles[g]

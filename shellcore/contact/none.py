@@ -14,6 +14,7 @@ class NoContact:
 
     exists = False
     late = False
+    rubs = False
     still = True
     blocked = ""
 

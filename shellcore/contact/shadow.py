@@ -55,9 +55,12 @@ class Shadow:
         """`pairs` with directions of those that a way of this step would have crossed, and which these are."""
         return self._struck.into(pairs, self.at)
 
-    def go(self, wish: Floats, late: bool) -> None:
-        """Go as near to `wish` (total, 3) as nothing is crossed; `late`: colliders have yet to arrive."""
-        self.at = self.at + self._safe_way(wish, late)
+    def go(self, goal: Floats, late: bool) -> None:
+        """Go as near to `goal` (total, 3) as nothing is crossed; `late`: colliders have yet to arrive."""
+        wish = goal - self.at
+        way = self._safe_way(wish, late)
+        # Not at + (goal − at): what nothing hinders is not to differ by round-off from what has no contact.
+        self.at = goal if way is wish else self.at + way
 
     def _safe_way(self, wish: Floats, late: bool) -> Floats:
         stack, move, known = self.at, wish, self._known

@@ -13,17 +13,21 @@ from .intersections import Intersections, scene_intersections
 from .passing import Passing
 
 
-def found_at(scene: Scene, x: Floats, t: float) -> Intersections:
-    """Intersections at positions x (n, 3) of the stacked shells, time t [s], that contact would not allow."""
-    own = scene.self_contact and (len(scene.shells) > 1 or any(shell.self_contact for shell in scene.shells))
-    found = scene_intersections(scene, x, t, shells=own)
+def found_at(scene: Scene, x: Floats, t: float, depth: float = 0.0, unfolded: Bools | None = None) -> Intersections:
+    """Intersections at positions x (n, 3) of the stacked shells, time t [s], that contact would not allow.
+
+    `depth` [m]: how far into planes and spheres is no more than touching them; the first step pushes it out. `unfolded`
+    (n,): vertices of shells whose faces meet nowhere else.
+    """
+    own = scene.together
+    found = scene_intersections(scene, x, t, shells=own, depth=depth, unfolded=unfolded)
     offsets = scene.offsets()
     faces = np.concatenate([shell.faces + at for shell, at in zip(scene.shells, offsets, strict=False)])
     if own:
         # A shell whose self-contact is off may pass through itself.
         owner = np.searchsorted(offsets, faces[:, 0], side="right") - 1
         a, b = owner[found.shells[:, 0]], owner[found.shells[:, 1]]
-        touches = np.array([shell.self_contact for shell in scene.shells])
+        touches = scene.touch_themselves
         found.shells = found.shells[(a != b) | touches[a]]
     sewn = attached(scene)[faces].any(axis=1)
     found.shells = found.shells[~sewn[found.shells].all(axis=1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contact_scenes import cloth, exact_scene, sheet
+from contact_scenes import cloth, sheet
 
 import shellcore as sc
 from meshes import bumpy, grid, icosphere
@@ -83,7 +83,7 @@ def near_pair(seed: int = 0, friction: float = 0.3):
         sc.Sphere((0.3, 0.3, -0.42), 0.4),
         sc.Plane((0.0, 0.0, -0.03), (0.02, 0.0, 1.0)),
     ]
-    scene = exact_scene(shells, colliders=colliders)
+    scene = sc.Scene(shells, colliders=colliders)
     bodies = Bodies(scene)
     stack = np.concatenate([low, high, bodies.place(0.0)])
     broad = BroadPhase(bodies, stack)
@@ -125,7 +125,7 @@ class TestRows:
 
     def test_shells_push_each_other_equally(self):
         scene, _, stack, _, _ = near_pair()
-        alone = exact_scene(scene.shells)
+        alone = sc.Scene(scene.shells)
         own = Bodies(alone)
         x = stack[: own.count]
         pairs = Pairs(own, BroadPhase(own, x).build(x, None, 0.05), x)
@@ -204,7 +204,7 @@ class TestBroadPhase:
         points, faces = grid(5, 5, 1.0, 1.0)
         rng = np.random.default_rng(8)
         shells = [sc.Shell(points + [0.03, 0.02, 0.15 * k], faces, cloth(0.01)) for k in range(2)]
-        bodies = Bodies(exact_scene(shells))
+        bodies = Bodies(sc.Scene(shells))
         x = np.concatenate([shell.rest_positions for shell in shells])
         broad, n = BroadPhase(bodies, x), len(points)
         # Both fall alike, so nothing would meet; half of the lower sheet stays behind.
@@ -231,7 +231,7 @@ class TestBound:
                 sc.Shell(bumpy((points, faces), 0.05, trial)[0], faces, cloth(0.01)),
                 sc.Shell(bumpy((points, faces), 0.05, trial + 9)[0] + [0.1, 0.05, 0.15], faces, cloth(0.01)),
             ]
-            bodies = Bodies(exact_scene(shells))
+            bodies = Bodies(sc.Scene(shells))
             x = np.concatenate([s.rest_positions for s in shells])
             both = np.concatenate([faces, faces + len(points)])
             if len(intersections(x, both)):
@@ -256,7 +256,7 @@ class TestBound:
         """A loose corner above a large face's edge, and whether the bound lets it go by `way`."""
         face = sc.Shell(np.array([[-1.0, -1, 0], [1, -1, 0], [0, 1, 0]]), np.array([[0, 1, 2]]), cloth(1e-3))
         other = sc.Shell(np.array([[0.0, -0.9, 0.05], [0, -5, 2], [1, -5, 2]]), np.array([[0, 1, 2]]), cloth(1e-3))
-        bodies = Bodies(exact_scene([face, other]))
+        bodies = Bodies(sc.Scene([face, other]))
         x = np.concatenate([face.rest_positions, other.rest_positions])
         move = np.zeros_like(x)
         move[3:] = way
@@ -355,6 +355,6 @@ class TestIntersections:
 class TestThickFineSheet:
     def test_does_not_push_itself_apart(self):
         shell = sheet(12, 0.1, (0.0, 0.0, 0.0), material=cloth(thickness=0.02))
-        for frame in sc.simulate(exact_scene([shell], gravity=(0.0, 0.0, 0.0)), frames=3):
+        for frame in sc.simulate(sc.Scene([shell], gravity=(0.0, 0.0, 0.0)), frames=3):
             assert np.abs(frame.positions - shell.start).max() < 1e-9
             assert frame.stats["contacts"] == 0

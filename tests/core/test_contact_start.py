@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contact_scenes import box, cloth, exact_scene, sheet, turned
+from contact_scenes import box, cloth, sheet, turned
 
 import shellcore as sc
 from meshes import grid, icosphere
@@ -21,7 +21,7 @@ class TestStartUp:
         points, faces = grid(4, 4, 1.0, 1.0)
         upright = points[:, [0, 2, 1]] + [0.05, 0.4, -0.5]
         shells = [sc.Shell(p, faces, cloth(), bending="quadratic", rest_angles="flat") for p in (points, upright)]
-        return exact_scene(shells, gravity=(0.0, 0.0, 0.0), **options)
+        return sc.Scene(shells, gravity=(0.0, 0.0, 0.0), **options)
 
     def test_names_the_faces(self):
         with pytest.raises(sc.ShellError, match="intersections") as error:
@@ -36,8 +36,8 @@ class TestStartUp:
     def test_solids_are_named_and_untangled(self, collider):
         shell = sheet(4, 1.0, (0.5, 0.5, 0.0))
         with pytest.raises(sc.ShellError, match="collider 0"):
-            next(sc.simulate(exact_scene([shell], colliders=[collider]), frames=1))
-        scene = exact_scene([shell], colliders=[collider], intersections="untangle", gravity=(0.0, 0.0, 0.0))
+            next(sc.simulate(sc.Scene([shell], colliders=[collider]), frames=1))
+        scene = sc.Scene([shell], colliders=[collider], intersections="untangle", gravity=(0.0, 0.0, 0.0))
         *_, frame = sc.simulate(scene, frames=8)
         assert scene_intersections(scene, frame.positions, frame.time).count == 0
 
@@ -49,9 +49,9 @@ class TestStartUp:
         with pytest.raises(sc.ShellError, match="friction"):
             sc.Plane((0, 0, 0), (0, 0, 1), friction=-1.0)
         with pytest.raises(sc.ShellError, match="contact_distance"):
-            exact_scene([sheet(2, 1.0, (0, 0, 0))], contact_distance=0.0)
+            sc.Scene([sheet(2, 1.0, (0, 0, 0))], contact_distance=0.0)
         with pytest.raises(sc.ShellError, match="intersections"):
-            exact_scene([sheet(2, 1.0, (0, 0, 0))], intersections="maybe")
+            sc.Scene([sheet(2, 1.0, (0, 0, 0))], intersections="maybe")
 
 
 def pairs_of(scene, x, t):
@@ -73,7 +73,7 @@ class TestIgnored:
         shells = [sc.Shell(p, faces, cloth(), bending="quadratic", rest_angles="flat") for p in places]
         for shell in shells[:2]:
             shell.pin(np.flatnonzero(np.abs(points).max(axis=1) > 0.299))
-        return exact_scene(shells, intersections="ignore")
+        return sc.Scene(shells, intersections="ignore")
 
     def on_a_spike(self):
         """A sheet pierced by one cone of a mesh that falls on the other, which is as high as it is low."""
@@ -82,7 +82,7 @@ class TestIgnored:
         cone = np.array([(0, 1 + i, 1 + (i + 1) % 6) for i in range(6)])
         spikes = [np.vstack([[0.0, 0.0, top], ring]) + [x, 0.02, 0.0] for x, top in ((-0.12, 0.05), (0.11, -0.02))]
         body = sc.Collider(np.vstack(spikes), np.vstack([cone, cone + 7]))
-        return exact_scene([sheet(8, 0.5, (0.0, 0.0, 0.0))], colliders=[body], intersections="ignore")
+        return sc.Scene([sheet(8, 0.5, (0.0, 0.0, 0.0))], colliders=[body], intersections="ignore")
 
     @pytest.mark.parametrize("name", ["two_tangles", "on_a_spike"])
     def test_no_other_pair_ever_crosses(self, name):
@@ -105,7 +105,7 @@ class TestIgnored:
             list(sc.simulate(scene, frames=1, resume=whole[2].state | {"passing_shells": np.array([[0, 10_000]])}))
 
     def test_leaves_out_what_belongs_to_such_pairs_alone(self):
-        scene = exact_scene([sheet(3, 0.3, (0.0, 0.0, z)) for z in (0.0, 0.01)])
+        scene = sc.Scene([sheet(3, 0.3, (0.0, 0.0, z)) for z in (0.0, 0.01)])
         bodies = Bodies(scene)
         faces = bodies.shell_surface.faces
         rng = np.random.default_rng(1)
@@ -188,8 +188,8 @@ class TestUntangling:
     def test_comes_apart_before_the_first_step_and_stays_so(self, name):
         shells, colliders = TANGLED[name]()
         with pytest.raises(sc.ShellError, match="starts with"):
-            next(sc.simulate(exact_scene(shells, colliders=colliders), frames=1))
-        scene = exact_scene(shells, colliders=colliders, intersections="untangle", gravity=(0.0, 0.0, 0.0))
+            next(sc.simulate(sc.Scene(shells, colliders=colliders), frames=1))
+        scene = sc.Scene(shells, colliders=colliders, intersections="untangle", gravity=(0.0, 0.0, 0.0))
         before = scene_intersections(scene, np.concatenate([shell.start for shell in shells]), 0.0).count
         for frame in sc.simulate(scene, frames=3):
             assert scene_intersections(scene, frame.positions, frame.time).count == 0
@@ -199,14 +199,14 @@ class TestUntangling:
         shells, _ = corners(0.06, np.pi / 2)
         for shell in shells:
             shell.pin(np.arange(len(shell.start)))
-        scene = exact_scene(shells, intersections="untangle")
+        scene = sc.Scene(shells, intersections="untangle")
         with pytest.raises(sc.ShellError, match="could not be untangled") as error:
             next(sc.simulate(scene, frames=1))
         assert error.value.faces
 
     def test_moves_little_but_what_was_tangled(self):
         shells, _ = corners(0.06, np.pi / 2)
-        scene = exact_scene(shells, intersections="untangle", gravity=(0.0, 0.0, 0.0))
+        scene = sc.Scene(shells, intersections="untangle", gravity=(0.0, 0.0, 0.0))
         frame = next(sc.simulate(scene, frames=1, fps=2400))
         moved = np.linalg.norm(frame.positions - np.concatenate([shell.start for shell in shells]), axis=1)
         assert moved.max() < 0.1 and np.median(moved) < 0.01
@@ -235,7 +235,7 @@ class TestSeams:
 
         right.pin(np.arange(len(points)), path)
         seam = sc.Attach(left, a, right, b, release=0.1)
-        return exact_scene([left, right], attachments=[seam], gravity=(0.0, 0.0, 0.0)), np.concatenate([a, b + 25])
+        return sc.Scene([left, right], attachments=[seam], gravity=(0.0, 0.0, 0.0)), np.concatenate([a, b + 25])
 
     def crossed(self, scene):
         faces = np.concatenate([scene.shells[0].faces, scene.shells[1].faces + 25])

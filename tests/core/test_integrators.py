@@ -38,6 +38,7 @@ def stretched_scene(damping=None, pressure=None, bending="hinge"):
         attachments=[sc.Attach(shell, [5], shell, [9], stiffness=3.0)],
         colliders=[sc.Plane(depths[gap : gap + 2].mean() * normal, normal)],
         wind=sc.Wind((3.0, 1.0, 1.0)),
+        contact="penalty",
     )
     return scene, State(0.2, start, 0.3 * start + 0.1, rng.normal(size=start.shape)), ahead
 

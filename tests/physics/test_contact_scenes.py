@@ -5,7 +5,7 @@ from __future__ import annotations
 import contact_scenes as scenes
 import numpy as np
 import pytest
-from contact_scenes import cloth, exact_scene, sheet, turned
+from contact_scenes import cloth, sheet, turned
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -90,7 +90,7 @@ class TestNoFrameIntersects:
         shell = sheet(6, 0.3, (0.0, 0.0, 0.05))
         edge = np.flatnonzero(shell.start[:, 0] > 0.149)
         shell.pin(edge, lambda t: shell.start[edge] - [0.0, 0.0, 0.3 * t])
-        frames = frames_of((exact_scene([shell], colliders=[sc.Plane((0, 0, 0), (0, 0, 1))]), 8, {}))
+        frames = frames_of((sc.Scene([shell], colliders=[sc.Plane((0, 0, 0), (0, 0, 1))]), 8, {}))
         assert frames[-1].stats["pins_yielded"] > 0
         assert frames[-1].positions[edge, 2].min() > 0
 
@@ -99,7 +99,7 @@ class TestNoFrameIntersects:
         shell = sheet(6, 0.3, (0.0, 0.0, 0.0))
         body = sc.Collider(ball, faces, motion=lambda t: ball + [0.0, 0.0, 0.3 - 10.0 * t])
         try:
-            frames = frames_of((exact_scene([shell], colliders=[body], gravity=(0, 0, 0)), 3, {}))
+            frames = frames_of((sc.Scene([shell], colliders=[body], gravity=(0, 0, 0)), 3, {}))
             assert frames[-1].positions[:, 2].mean() < -0.05
         except sc.StepFailed as failed:
             assert "meets" in str(failed)
@@ -107,7 +107,7 @@ class TestNoFrameIntersects:
     @pytest.mark.parametrize("integrator", ["newmark", "imex_bending", "explicit"])
     def test_with_other_integrators(self, integrator):
         shell = sheet(5, 0.2, (0.01, 0.0, 0.03), material=cloth(stretch=50.0))
-        scene = exact_scene([shell], colliders=[sc.Sphere((0.0, 0.0, -0.1), 0.11)])
+        scene = sc.Scene([shell], colliders=[sc.Sphere((0.0, 0.0, -0.1), 0.11)])
         substeps = 40 if integrator in ("explicit", "imex_bending") else 2
         frames_of((scene, 4, {"integrator": integrator, "substeps": substeps}))
 
@@ -143,7 +143,7 @@ def small_scenes(draw):
         collider = sc.Collider(
             ball + [0.0, 0.02, -0.3], ball_faces, motion=lambda t: ball + [0.0, 0.02, -0.3 + 0.5 * t]
         )
-    return exact_scene(shells, colliders=[collider])
+    return sc.Scene(shells, colliders=[collider])
 
 
 def check_random(scene):
@@ -176,7 +176,7 @@ class TestFriction:
         side = np.cross(normal, down)
         start = points[:, :1] * down + points[:, 1:2] * side + 0.499e-3 * normal
         shell = sc.Shell(start, faces, cloth(), bending="quadratic")
-        scene = exact_scene([shell], colliders=[sc.Plane((0, 0, 0), tuple(normal), friction=mu)], self_contact=False)
+        scene = sc.Scene([shell], colliders=[sc.Plane((0, 0, 0), tuple(normal), friction=mu)], self_contact=False)
         speeds = np.array([f.velocities.mean(axis=0) @ down for f in sc.simulate(scene, frames=frames)])
         times = np.arange(1, frames + 1) / 24
         half = frames // 2
@@ -206,7 +206,7 @@ def test_momentum_of_two_colliding_sheets():
     before = np.concatenate([first.velocities, second.velocities])
     scale = mass @ np.linalg.norm(before, axis=1)
     touched = 0
-    for frame in sc.simulate(exact_scene([first, second], gravity=(0, 0, 0)), frames=4, tolerance=1e-10):
+    for frame in sc.simulate(sc.Scene([first, second], gravity=(0, 0, 0)), frames=4, tolerance=1e-10):
         touched += frame.stats["contacts"]
         assert np.linalg.norm(mass @ (frame.velocities - before)) < 1e-9 * scale
     assert touched > 0
@@ -220,7 +220,7 @@ def test_stack_of_ten_comes_to_rest():
         points = turned(points - [0.1, 0.1, 0.0], (0.0, 0.0, 1.0), 0.1 * k)
         points[:, 2] += 0.002 + 0.003 * k
         shells.append(sc.Shell(points, faces, cloth(), bending="quadratic"))
-    frames = frames_of((exact_scene(shells, colliders=[sc.Plane((0, 0, 0), (0, 0, 1))]), 30, {}))
+    frames = frames_of((sc.Scene(shells, colliders=[sc.Plane((0, 0, 0), (0, 0, 1))]), 30, {}))
     mass, start = np.concatenate([s.mass for s in shells]), np.concatenate([s.start for s in shells])
     last = frames[-1]
     kinetic = 0.5 * mass @ (last.velocities**2).sum(axis=1)

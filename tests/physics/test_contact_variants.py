@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contact_scenes import box, cloth, exact_scene, sheet
+from contact_scenes import box, cloth, sheet
 
 import shellcore as sc
 from meshes import grid, hemisphere, icosphere
@@ -24,21 +24,21 @@ def moving_ball(radius, height):
 
 def draped(friction=0.3, thickness=1e-3, height=0.01):
     shell = sheet(10, 0.5, (0.0, 0.0, height), material=cloth(thickness), friction=friction)
-    return exact_scene([shell], colliders=[ball(level=2, friction=friction)])
+    return sc.Scene([shell], colliders=[ball(level=2, friction=friction)])
 
 
 def still(shell, *colliders):
-    return exact_scene([shell], colliders=colliders, gravity=(0.0, 0.0, 0.0))
+    return sc.Scene([shell], colliders=colliders, gravity=(0.0, 0.0, 0.0))
 
 
 def centimetre():
     shell = sheet(8, 0.01, (0.0, 0.0, 0.002), material=cloth(1e-4, bend=1e-8))
-    return exact_scene([shell], colliders=[ball(0.003, 1, (0.0, 0.0, -0.004), thickness=0.0)])
+    return sc.Scene([shell], colliders=[ball(0.003, 1, (0.0, 0.0, -0.004), thickness=0.0)])
 
 
 def ten_metres():
     shell = sheet(12, 10.0, (0.0, 0.0, 0.5), material=cloth(5e-3, bend=1e-2, density=0.5))
-    return exact_scene([shell], colliders=[ball(2.0, 2, (0.2, 0.1, -2.0))])
+    return sc.Scene([shell], colliders=[ball(2.0, 2, (0.2, 0.1, -2.0))])
 
 
 def deforming():
@@ -47,33 +47,33 @@ def deforming():
     def motion(t):
         return points * [1 + 0.5 * np.sin(6 * t), 1 - 0.3 * np.sin(6 * t), 1 + 0.6 * np.sin(9 * t) ** 2] - [0, 0, 0.12]
 
-    return exact_scene([sheet(12, 0.5, (0, 0, 0))], colliders=[sc.Collider(motion(0.0), faces, motion=motion)])
+    return sc.Scene([sheet(12, 0.5, (0, 0, 0))], colliders=[sc.Collider(motion(0.0), faces, motion=motion)])
 
 
 def hit_from_both_sides():
     plate, faces = grid(2, 2, 0.3, 0.3)
     above, below = sheet(8, 0.25, (0.0, 0.0, 0.05)), sheet(8, 0.25, (0.02, 0.01, -0.05))
     below.velocities = np.tile([0.0, 0.0, 2.5], (len(below.start), 1))
-    return exact_scene([above, below], colliders=[sc.Collider(plate - [0.15, 0.15, 0.0], faces)])
+    return sc.Scene([above, below], colliders=[sc.Collider(plate - [0.15, 0.15, 0.0], faces)])
 
 
 def thick_and_thin():
     thick = sheet(8, 0.3, (0.0, 0.0, 0.0), material=cloth(8e-3))
     thick.pin(np.flatnonzero(np.abs(thick.start[:, 0]) > 0.149))
-    return exact_scene([thick, sheet(11, 0.25, (0.02, 0.01, 0.05), material=cloth(2e-4))])
+    return sc.Scene([thick, sheet(11, 0.25, (0.02, 0.01, 0.05), material=cloth(2e-4))])
 
 
 def bowls():
     points, faces = hemisphere(5, 0.1)
     material = sc.Material.solid(young=1e8, poisson=0.3, thickness=1e-3, density=1000)
     shells = [sc.Shell(points + place, faces, material, bending="cubic") for place in ([0, 0, 0], [0.03, 0.02, 0.12])]
-    return exact_scene(shells, colliders=[sc.Plane((0.0, 0.0, -0.11), (0.0, 0.0, 1.0))])
+    return sc.Scene(shells, colliders=[sc.Plane((0.0, 0.0, -0.11), (0.0, 0.0, 1.0))])
 
 
 def sharp_edge():
     points = 0.3 * np.array([[-1, -0.3, -1], [1, -0.3, -1], [1, 0.3, -1], [-1, 0.3, -1], [-1, 0, 0], [1, 0, 0.0]])
     faces = np.array([[0, 4, 1], [4, 5, 1], [3, 2, 4], [2, 5, 4], [0, 3, 4], [1, 5, 2], [0, 1, 2], [0, 2, 3]])
-    return exact_scene([sheet(14, 0.5, (0.03, 0.02, 0.01))], colliders=[sc.Collider(points, faces)])
+    return sc.Scene([sheet(14, 0.5, (0.03, 0.02, 0.01))], colliders=[sc.Collider(points, faces)])
 
 
 def held_target():
@@ -87,14 +87,14 @@ def pins_into_a_box():
     edge = np.flatnonzero(shell.start[:, 0] > 0.149)
     shell.pin(edge, lambda t: shell.start[edge] - [0.5 * t, 0.0, 0.5 * t])
     points, faces = box(0.2)
-    return exact_scene([shell], colliders=[sc.Collider(points - [0.0, 0.0, 0.05], faces)])
+    return sc.Scene([shell], colliders=[sc.Collider(points - [0.0, 0.0, 0.05], faces)])
 
 
 def pins_through_pins():
     low, high = sheet(6, 0.3, (0.0, 0.0, 0.0)), sheet(6, 0.3, (0.01, 0.02, 0.05))
     low.pin(np.arange(49))
     high.pin(np.arange(49), lambda t: high.start - [0.0, 0.0, 0.3 * t])
-    return exact_scene([low, high])
+    return sc.Scene([low, high])
 
 
 def leaps(t):

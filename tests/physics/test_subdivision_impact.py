@@ -19,7 +19,7 @@ def test_a_metal_sleeve_strikes_the_floor(step: float, frames: int) -> None:
     down = np.tile([0.0, 0.0, -1.0], (len(points), 1))
     shell = sc.Shell(sc.fit_control(points, faces), faces, METAL, bending="subdivision", velocities=down)
     floor = sc.Plane((0, 0, -5e-3), (0, 0, 1))
-    scene = sc.Scene([shell], colliders=[floor], contact="exact")
+    scene = sc.Scene([shell], colliders=[floor])
     energy = 0.5 * shell.mass.sum()
     for frame in sc.simulate(scene, frames=frames, fps=1.0 / step):
         assert shell.limit(frame.control())[:, 2].min() > -5e-3
@@ -42,7 +42,7 @@ def test_a_sleeve_is_crushed(stuff: str, step: float, speed: float, frames: int)
     low, top = np.arange(26), np.arange(len(points) - 26, len(points))
     shell.clamp(low, points[low])
     shell.clamp(top, lambda t: points[top] - np.array([0.0, 0.0, speed * t]))
-    scene = sc.Scene([shell], self_contact=True, contact="exact", contact_distance=1e-3)
+    scene = sc.Scene([shell], contact_distance=1e-3)
     for frame in sc.simulate(scene, frames=frames, fps=1.0 / step, solver="newton", iterations=1):
         limit = shell.limit(frame.control())
         assert len(intersections(limit, faces)) == 0
