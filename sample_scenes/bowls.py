@@ -1,7 +1,7 @@
 """Four bowls dropped on a ball break along their grain.
 
 See: left to right isotropic, grain vertical (away from the viewer), horizontal, diagonal. The ball breaks through the
-bottom; the curved shells then fall apart along the grain that is drawn, the isotropic one is shattered every way.
+bottom; the curved shells then fall apart along the grain that is drawn, the isotropic one is shattered there.
 
 Differs: the paper does not say on what its bowls fall; here on a ball each, hollow side up, at ten times gravity and in
 slow motion, as the plates do. Stiffness 4 : 1 and cracks along the grain at a quarter of the bend that cracks across it
