@@ -1,8 +1,8 @@
 """Sleeves under their own weight: one mesh, three materials.
 
 See: three sleeves hung by the upper half of their ends, which come together by 6%. Left to right in time. The limp one
-(top) hangs in sharp U-shaped folds, chains from end to end, the next in fewer and rounder ones, the firm one (third)
-bends in one wide and shallow one. Below them the mesh, the same for all.
+(top) hangs in U-shaped folds, chains from end to end, nested in each other; the next dents in one deep U with round
+shoulders; the firm one (third) bends in a wide and shallow one. Below them the mesh, the same for all.
 
 Differs: the paper says neither which parameters it varies nor how its sleeves are held. Here rigidity alone, D = 0.004,
 8 and 60 mN·m at E·t = 5000 N/m and 0.3 kg/m². 494 vertices and 936 faces as in the paper (300 vertices at reduced
