@@ -21,13 +21,17 @@ from .kit.card import CUBIC, Card, Fact, Picture, Size
 from .kit.meshes import Shape, sunflower
 
 CARD = Card("Four bowls break", CUBIC, "7 (8 in the text)")
-LAST, RADIUS, OPEN = 22, 0.6, np.radians(50)
-"""Frames; radius of the sphere that a bowl is cut from [m]; angle from its bottom to its rim."""
+RADIUS, OPEN = 0.6, np.radians(50)
+"""Of the sphere that a bowl is cut from [m], and the angle from its bottom to its rim."""
+
+
+def last(size: Size) -> int:
+    return size(14, 22)
 
 
 def bowl(size: Size) -> Shape:
     """A cap of a sphere, hollow side up, its bottom at zero; lines from the bottom to the rim keep their length."""
-    flat = sunflower(RADIUS * OPEN, size(220, 420))
+    flat = sunflower(RADIUS * OPEN, size(160, 420))
     x, y = flat.points[:, :2].T
     down = np.hypot(x, y) / RADIUS
     inwards = np.sinc(down / np.pi)
@@ -36,14 +40,14 @@ def bowl(size: Size) -> Shape:
 
 
 def build(size: Size) -> None:
-    ob.frames(LAST, plates.FPS)
+    ob.frames(last(size), plates.FPS)
     bpy.context.scene.gravity = (0, 0, -98.1)
     plates.brittle(bowl(size), 0.55, bend=2.0, against=4.0, ball=0.2)
     ob.ground(0.0)
 
 
 def picture(size: Size) -> Picture:
-    return replace(plates.picture(size), frames=(1, 9, 12, LAST))
+    return replace(plates.picture(size), frames=(1, 9, 12, last(size)))
 
 
 def rim(border: np.ndarray) -> np.ndarray:
