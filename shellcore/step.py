@@ -283,7 +283,7 @@ class StepSolver:
         contact = self._system.contact
         touching = contact.exists and contact.presses(x)
         whole = method == "newton" and self._system.vertex_count <= FACTORED
-        if whole and (self.iterations is None or not touching):
+        if whole and (not touching or (self.iterations is None and not self._system.curved)):
             solution = yield from self._watched(mixed_newton(potential, x, self.tolerance, most))
             if solution.converged or self.iterations is not None:
                 return solution
