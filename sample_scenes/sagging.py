@@ -1,13 +1,13 @@
 """Sleeves under their own weight: one mesh, three materials.
 
-See: three sleeves hung by the upper part of their ends, which come together by 6%. Left to right in time. The limp one
-(top) wrinkles in several folds and its loose lower half gives way, the next dents in one sharp U, the firm one (third)
-bends in one wide and shallow one. Below them the mesh, the same for all.
+See: three sleeves hung by the upper half of their ends, which come together by 6%. Left to right in time. The limp one
+(top) hangs in U-shaped folds, chains from end to end, nested in each other; the next dents in one deep U with round
+shoulders; the firm one (third) bends in a wide and shallow one. Below them the mesh, the same for all.
 
-Differs: the paper does not say which parameters it varies. Here rigidity alone, D = 0.04, 4 and 40 mN·m at E·t = 5000
-N/m and 0.3 kg/m². 494 vertices and 936 faces as in the paper (300 vertices at reduced size); modelled bent down by 1
-cm, ends held by two rings of vertices, no contact. Steps are converged: with the one linear system a step of the
-paper, at steps of 0.01 s, so limp a sleeve hops.
+Differs: the paper says neither which parameters it varies nor how its sleeves are held. Here rigidity alone, D = 0.004,
+8 and 60 mN·m at E·t = 5000 N/m and 0.3 kg/m². 494 vertices and 936 faces as in the paper (300 vertices at reduced
+size); modelled bent down by 1 cm, ends held by two rings of vertices, no contact. Steps are converged: with the one
+linear system a step of the paper, at steps of 0.01 s, so limp a sleeve hops.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .kit.sleeves import GRIDS, LONG, RADIUS, STRETCH, sleeve
 
 CARD = Card("Sagging sleeves of three materials", SUBDIVISION, "10")
 FPS, LAST, CLOSER = 25, 24, 0.06
-LOOKS = {"limp": ("red", 0.04, 0.45), "middle": ("yellow", 4.0, 0.3), "firm": ("teal", 40.0, 0.15)}
+LOOKS = {"limp": ("red", 0.004, 0.45), "middle": ("yellow", 8.0, 0.3), "firm": ("teal", 60.0, 0.15)}
 """Colour, rigidity [mN·m] and height [m]."""
 
 
@@ -36,13 +36,15 @@ def build(size: Size) -> None:
     for name, (tint, bend, height) in LOOKS.items():
         sleeve(
             name, vertices(size), (0, 0, height), tint, ((1, 0.0, 0.0), (LAST - 8, 0.0, CLOSER * LONG)), upright=False,
-            bow=0.01, held=0.3, iterations=0, substeps=size(1, 2), damping_mass=4.0,
-            **ob.material(STRETCH, bend, 0.3),
+            bow=0.01, held=0.5, iterations=0, substeps=1, damping_mass=4.0, **ob.material(STRETCH, bend, 0.3),
         )  # fmt: skip
     mesh = ob.mesh_object("Mesh", tube(RADIUS, LONG, *GRIDS[vertices(size)]), (0, 0, 0), (0, np.pi / 2, 0))
     modifier = mesh.modifiers.new("Wires", "WIREFRAME")
-    modifier.thickness = 0.0012
+    modifier.thickness, modifier.use_replace, modifier.material_offset = 0.0012, False, 1
     studio.paint(mesh, "dark", smooth=False)
+    lines = mesh.data.materials[0]
+    studio.paint(mesh, "paper", smooth=False)
+    mesh.data.materials.append(lines)
 
 
 def picture(size: Size) -> Picture:

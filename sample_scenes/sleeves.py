@@ -1,11 +1,11 @@
 """Three sleeves of subdivision elements: sagging, wrung, compressed.
 
-See: left to right in time. Top: a sleeve hung by the upper part of its ends sags into U-shaped folds as they come
-together. Middle: the right end is turned by 110°, diagonal folds wind around. Bottom: the ends are pushed together
-without gravity and the wall buckles into diamonds.
+See: left to right in time. Top: a sleeve hung by the upper half of its ends sags into U-shaped folds, chains from end
+to end, as these come together. Middle: the right end is turned by 110°, diagonal folds wind around. Bottom: the ends
+are pushed together without gravity and the wall buckles into diamonds.
 
 Differs: 494 vertices as in the paper, E·t = 5000 N/m; the thickness, which the paper does not give, is 1 mm for the
-last two; the sagging one is limp and heavy (D = 0.04 mN·m, 0.3 kg/m²), modelled bent down by 1 cm, and its steps are
+last two; the sagging one is limp and heavy (D = 0.004 mN·m, 0.3 kg/m²), modelled bent down by 1 cm, and its steps are
 converged: with one linear system a step, so limp a sleeve hops. At reduced size it has 300 vertices. Ends are held by
 two rings of vertices. No sleeve collides with itself; the last two stop before folds touch, and are drawn shiny to
 show them.
@@ -38,9 +38,9 @@ def build(size: Size) -> None:
     ob.frames(LAST, FPS)
     count, steps = vertices(size), size(2, 4)
     sleeve(
-        "sagging", loose(size), (0, 0, HEIGHT["sagging"]), "red", ((1, 0.0, 0.0), (LAST - 8, 0.0, 0.2 * LONG)),
-        upright=False, bow=0.01, held=0.3, iterations=0, substeps=size(1, 2), damping_mass=4.0,
-        **ob.material(5000.0, 0.04, 0.3),
+        "sagging", loose(size), (0, 0, HEIGHT["sagging"]), "red", ((1, 0.0, 0.0), (LAST - 8, 0.0, 0.06 * LONG)),
+        upright=False, bow=0.01, held=0.5, iterations=0, substeps=1, damping_mass=4.0,
+        **ob.material(5000.0, 0.004, 0.3),
     )  # fmt: skip
     for name, tint, end in (("wrung", "blue", (TURN, 0.0)), ("compressed", "green", (0.0, 0.03 * LONG))):
         sleeve(

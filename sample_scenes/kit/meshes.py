@@ -103,6 +103,25 @@ def upright(flat: Shape) -> Shape:
     return Shape(np.column_stack([x - x.min(), 0 * x, y]), flat.faces, flat.uv, flat.rows)
 
 
+def sunflower(radius: float, count: int) -> Shape:
+    """A flat disc of about `count` points that lie as the seeds of a sunflower do: no direction is favoured."""
+    rim = round(np.sqrt(4 * np.pi * count))
+    angle = np.arange(rim) * 2 * np.pi / rim
+    k = np.arange(count - rim) + 0.5
+    # What is left inside the rim by half a spacing.
+    inner = (1 - 0.8 * np.sqrt(np.pi / count)) * np.sqrt(k / len(k))
+    golden = k * np.pi * (3 - np.sqrt(5))
+    flat = np.concatenate(
+        [
+            np.column_stack([np.cos(angle), np.sin(angle)]),
+            inner[:, None] * np.column_stack([np.cos(golden), np.sin(golden)]),
+        ]
+    )
+    made = delaunay_2d_cdt([Vector(p) for p in radius * flat], [], [], 0, 1e-9)
+    points = np.array([tuple(p) for p in made[0]])
+    return Shape(np.column_stack([points, np.zeros(len(points))]), np.array(made[2]), 0.5 + points / (2 * radius))
+
+
 def scattered(width: float, height: float, count: int, seed: int) -> Shape:
     """A rectangle of uneven triangles, centred: about `count` points, moved apart from each other, then joined."""
     rng = np.random.default_rng(seed)
