@@ -218,6 +218,10 @@ class StepPotential:
         contact = self._system.contact
         return contact.shorter(x, direction, slope) if contact.exists else 0.5
 
+    def share(self, x: Floats, direction: Floats, slope: float) -> float:
+        contact = self._system.contact
+        return contact.share(x, direction, slope) if contact.exists else 1.0
+
     def admissible(self, x: Floats, trial: Floats) -> bool:
         return self._system.admissible(x, trial)
 

@@ -92,6 +92,9 @@ class Potential(Protocol):
     def shorter(self, x: Floats, direction: Floats, slope: float) -> float:
         """Share of a step to try where the whole went too far, at most ½: less where contacts threw it back."""
 
+    def share(self, x: Floats, direction: Floats, slope: float) -> float:
+        """Share of a whole step to take, less than 1 only where contacts would throw it back."""
+
     def admissible(self, x: Floats, trial: Floats) -> bool:
         """Whether the step from x to trial stays where the model is valid."""
 
@@ -212,8 +215,9 @@ def _approached(potential: Potential, x: Floats, counts: Counts) -> tuple[Floats
 def mixed_newton(potential: Potential, x: Floats, tolerance: float, most: int) -> Steps:
     """Whole Newton steps with a factor of the full Hessian and the membrane stress as an unknown (`mixed.py`).
 
-    A thin sheet's energy rises before it falls, so steps are not cut; the solve counts when steps have died out below
-    `tolerance` [m] with the energy no higher than at the start. What does not come to that ends unconverged.
+    A thin sheet's energy rises before it falls, so steps are not cut but by contacts; the solve counts when steps have
+    died out below `tolerance` [m] with the energy no higher than at the start. What does not come to that ends
+    unconverged.
     """
     counts = Counts(gradients=1)
     value, gradient = potential.value_and_gradient(x)
@@ -231,6 +235,7 @@ def mixed_newton(potential: Potential, x: Floats, tolerance: float, most: int) -
             counts.factorisations += 1
         assert solve is not None
         direction = -solve(gradient)
+        direction *= potential.share(x, direction, inner(gradient, direction))
         change = rms(direction)
         trial = x + direction
         if not np.isfinite(change) or not potential.admissible(x, trial):

@@ -282,7 +282,8 @@ class StepSolver:
         method, most = (again, MOST[again]) if again else (self._method, self._most)
         contact = self._system.contact
         touching = contact.exists and contact.presses(x)
-        if method == "newton" and not touching and self._system.vertex_count <= FACTORED:
+        whole = method == "newton" and self._system.vertex_count <= FACTORED
+        if whole and (not touching or (self.iterations is None and not self._system.curved)):
             solution = yield from self._watched(mixed_newton(potential, x, self.tolerance, most))
             if solution.converged or self.iterations is not None:
                 return solution

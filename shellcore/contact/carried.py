@@ -62,6 +62,11 @@ class CarriedContact(Carried):
         read = self._points.read
         return self._contact.shorter(read(x), read(direction), slope)
 
+    def share(self, x: Floats, direction: Floats, slope: float) -> float:
+        """As `Contact`."""
+        read = self._points.read
+        return self._contact.share(read(x), read(direction), slope)
+
     def impact(self, x: Floats) -> bool:
         """As `Contact`."""
         return self._contact.impact(self._points.read(x))

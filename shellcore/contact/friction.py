@@ -68,14 +68,11 @@ class Friction:
         return self._spread.bound(self._all, self._force * self.pull(self.slip(x)[1] / self._creep))
 
     def hessian(self, x: Floats) -> Hessian:
-        """Second derivative with the falling share of sliding left out: positive semidefinite."""
-        slip, length = self.slip(x)
-        y = length / self._creep
-        pull = self._force * self.pull(y)
+        """A bound on the second derivative, that of the parabola that touches f at |u| and lies above it.
+
+        The second derivative itself vanishes along the slip of what slides, and Newton's steps then overshoot from one
+        side to the other: a board on a ball took 45 iterations and 124 gradients a frame instead of 27 and 35.
+        """
+        pull = self._force * self.pull(self.slip(x)[1] / self._creep)
         n = self._normals.T
-        blocks = pull[:, None, None] * (np.eye(3) - n[:, :, None] * n[:, None, :])
-        # Along the slip the slope of f' is (2 − 2y)/ε below full strength and zero beyond, less than the pull.
-        unit = (slip / np.maximum(length, 1e-300)).T
-        change = self._force * np.where(y < 1.0, 2.0 - 2.0 * y, 0.0) / self._creep - pull
-        blocks += change[:, None, None] * unit[:, :, None] * unit[:, None, :]
-        return self._spread.blocks(self._all, blocks)
+        return self._spread.blocks(self._all, pull[:, None, None] * (np.eye(3) - n[:, :, None] * n[:, None, :]))

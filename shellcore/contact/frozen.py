@@ -92,11 +92,18 @@ class Frozen(Energy):
         The rest of the potential is taken for a quadratic with its least at the full step. Contact energy along a
         line costs a fraction of a gradient.
         """
+        return self._lowering(FRACTIONS, x, direction, slope)
+
+    def share(self, x: Floats, direction: Floats, slope: float) -> float:
+        """The same of 1, ½, ¼, …: how much to take of a step that is not judged by energy otherwise."""
+        return 1.0 if slope >= 0.0 or self._rows is None else self._lowering((1.0, *FRACTIONS), x, direction, slope)
+
+    def _lowering(self, shares: tuple[float, ...], x: Floats, direction: Floats, slope: float) -> float:
         assert self._rows is not None
         line = self._rows.line(x, direction)
         # The rest's slope is the whole's less that of contact.
         rest = slope - line.slope
-        for share in FRACTIONS:
+        for share in shares:
             model = rest * share * (1.0 - 0.5 * share) if rest < 0 else rest * share
             if line.rise(share) + model <= 0.1 * share * slope:
                 return float(share)

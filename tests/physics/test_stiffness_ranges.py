@@ -33,11 +33,12 @@ def test_beam_frequency_rises_as_the_root_of_rigidity() -> None:
     np.testing.assert_allclose(frequencies[1:] / frequencies[:-1], np.sqrt(10.0), rtol=0.02)
 
 
-def test_drapes() -> None:
+@pytest.mark.parametrize("contact", ["penalty", pytest.param("auto", marks=pytest.mark.long)])
+def test_drapes(contact: str) -> None:
     scales = []
     for ratio in scenes.DRAPE_RATIOS:
-        shell, quadratic, _ = scenes.drape(ratio, "quadratic", n=28, frames=48)
-        _, hinge, _ = scenes.drape(ratio, "hinge", n=28, frames=48)
+        shell, quadratic, _ = scenes.drape(ratio, "quadratic", n=28, frames=48, contact=contact)
+        _, hinge, _ = scenes.drape(ratio, "hinge", n=28, frames=48, contact=contact)
         apart = np.sqrt(((quadratic - hinge) ** 2).sum(axis=1).mean())
         assert apart < 0.03 * scenes.SIDE
         scales.append(scenes.fold_scale(shell, quadratic))
