@@ -17,11 +17,13 @@ Motion = Callable[[float], Sequence[float]]
 
 @dataclass(frozen=True)
 class Plane:
-    """Everything behind a plane. `point` [m] or a function of time [s] to it; `normal` points to the free side."""
+    """Everything behind a plane. `point` [m] or a function of time [s] to it; `normal` points to the free side; `name`:
+    what messages call it."""
 
     point: Sequence[float] | Motion
     normal: Sequence[float]
     friction: float = 0.3
+    name: str = ""
 
     def __post_init__(self) -> None:
         normal = np.asarray(self.normal, dtype=np.float64)
@@ -49,11 +51,12 @@ class Plane:
 
 @dataclass(frozen=True)
 class Sphere:
-    """A solid ball. `centre` [m] or a function of time [s] to it; `radius` [m]."""
+    """A solid ball. `centre` [m] or a function of time [s] to it; `radius` [m]; `name`: what messages call it."""
 
     centre: Sequence[float] | Motion
     radius: float
     friction: float = 0.3
+    name: str = ""
 
     def __post_init__(self) -> None:
         if not 0 < self.radius < np.inf:
@@ -81,7 +84,7 @@ class Collider:
     """A triangle mesh that moves or not, two-sided where it is open.
 
     `positions` [m], (n, 3); `faces` (m, 3); `thickness` [m]: half of it lies on either side of the surface;
-    `motion`: function of time [s] to positions (n, 3), rigid or deforming.
+    `motion`: function of time [s] to positions (n, 3), rigid or deforming; `name`: what messages call it.
     """
 
     def __init__(
@@ -91,6 +94,7 @@ class Collider:
         friction: float = 0.3,
         thickness: float = 0.001,
         motion: Callable[[float], Floats] | None = None,
+        name: str = "",
     ) -> None:
         # A body need not be a manifold, and may have loose vertices: only what cannot be placed is refused.
         self.positions = np.array(positions, dtype=np.float64)
@@ -108,6 +112,7 @@ class Collider:
         if not (np.isfinite(thickness) and thickness >= 0):
             raise ShellError(f"a Collider needs a thickness of zero or more [m], not {thickness}")
         self.friction, self.thickness, self.motion = float(friction), float(thickness), motion
+        self.name = name
 
     def place(self, t: float) -> Floats:
         """Positions [m], (n, 3), at time t [s]."""

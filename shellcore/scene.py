@@ -149,6 +149,10 @@ class Scene:
         other._decide(np.zeros(len(self.shells), dtype=bool))
         return other
 
+    def called(self, collider: int) -> str:
+        """What messages call one of the colliders."""
+        return self.colliders[collider].name or f"collider {collider}"
+
     def hidden_offsets(self) -> Ints:
         """Where each shell's hidden unknowns start, after all vertices, and the total, (shells + 1,)."""
         return int(self.offsets()[-1]) + np.concatenate([[0], np.cumsum([s.hidden_count for s in self.shells])])

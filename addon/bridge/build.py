@@ -79,6 +79,8 @@ def build(scene: Any, objects: list[Any], breaking: bool = True, still_pins: boo
         attachments=attachments,
         self_contact=touching,
         contact_distance=distance,
+        # What starts a little in a floor or a body comes out of it, as artists expect.
+        intersections="untangle",
         **forces,
     )
     return Simulation(made, links, sampler)

@@ -50,7 +50,7 @@ def _collider(obj: Any, friction: float, sampler: Sampler, depsgraph: Any, scale
         track = sampler.track(lambda graph: _world(name, graph, scale), depsgraph)
         faces = meshes.read(evaluated(name, depsgraph).data).faces
         thickness = obj.collision.thickness_outer * scale
-        return sc.Collider(track.now, faces, friction=mu, thickness=thickness, motion=track.at)
+        return sc.Collider(track.now, faces, friction=mu, thickness=thickness, motion=track.at, name=name)
     matrix = sampler.track(lambda graph: np.array(evaluated(name, graph).matrix_world, dtype=np.float64), depsgraph)
     if shape == "PLANE":
         normal = matrix.now[:3, 2] / np.linalg.norm(matrix.now[:3, 2])
@@ -64,10 +64,10 @@ def _collider(obj: Any, friction: float, sampler: Sampler, depsgraph: Any, scale
                 )
             return now[:3, 3] * scale
 
-        return sc.Plane(point=point, normal=normal, friction=mu)
+        return sc.Plane(point=point, normal=normal, friction=mu, name=name)
     corners = meshes.vertex_positions(obj.data)
     radius = float(np.linalg.norm(corners, axis=1).mean() * np.abs(obj.matrix_world.determinant()) ** (1 / 3)) * scale
-    return sc.Sphere(centre=lambda t: matrix.at(t)[:3, 3] * scale, radius=radius, friction=mu)
+    return sc.Sphere(centre=lambda t: matrix.at(t)[:3, 3] * scale, radius=radius, friction=mu, name=name)
 
 
 def collider_shape(obj: Any) -> str:

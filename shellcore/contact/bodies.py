@@ -57,6 +57,7 @@ class Bodies:
     """The stack. `count` shell vertices come first; `half` [m]: each vertex's half of a contact distance."""
 
     def __init__(self, scene: Scene) -> None:
+        self.scene = scene
         offsets = scene.offsets()
         self.count = int(offsets[-1])
         self.meshes = [c for c in scene.colliders if isinstance(c, Collider)]

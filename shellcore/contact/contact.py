@@ -82,7 +82,7 @@ class Contact(Frozen):
             return x
         how, before = self._scene.intersections, len(found.shells) + len(found.meshes)
         if how == "error":
-            refuse(found)
+            refuse(self._scene, found)
         if how == "untangle" and before:
             stack = _stacked(x, self.bodies.place(t))
             moved, found = Untangling(self._scene, self.bodies, self._held).run(
@@ -90,7 +90,7 @@ class Contact(Frozen):
             )
             left = len(found.shells) + len(found.meshes)
             if left:
-                refuse(found, before - left)
+                refuse(self._scene, found, before - left)
             x, self.untangled = by_columns(moved), before
         self.tangled = found.count
         if how == "ignore" and before:

@@ -149,6 +149,6 @@ class Shadow:
             return ""
         worst, bodies = int(np.argmin(room)), self.bodies
         a, b = (int(bodies.owner[k]) for k in pairs.corners[[0, 3], worst])
-        names = [f"shell {k}" if k >= 0 else f"collider {-1 - k}" for k in (a, b)]
+        names = [f"shell {k}" if k >= 0 else bodies.scene.called(-1 - k) for k in (a, b)]
         inside = [int(k) for k in pairs.corners[:, worst] if k < bodies.count]
         return f"{names[0]} meets {names[1]} at vertex {inside[0]}, with {max(room[worst], 0.0):.3g} m to spare"

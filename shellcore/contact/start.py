@@ -34,17 +34,18 @@ def found_at(scene: Scene, x: Floats, t: float, depth: float = 0.0, unfolded: Bo
     return found
 
 
-def refuse(found: Intersections, untangled: int | None = None) -> None:
+def refuse(scene: Scene, found: Intersections, untangled: int | None = None) -> None:
     """Raise a `ShellError` that names the faces of intersections, after so many were `untangled` if that was tried."""
+    names = _named(scene, found)
     if untangled is None:
         raise ShellError(
-            f"the scene starts with {found.count} intersections: {_named(found)}; move the parts apart, or set "
+            f"the scene starts with {found.count} intersections: {names}; move the parts apart, or set "
             "Scene(intersections='ignore') to let these faces pass or 'untangle' to move them apart",
             faces=found.faces,
         )
     raise ShellError(
-        f"{found.count} intersections at the start could not be untangled ({untangled} could): {_named(found)}; move "
-        "the parts apart, or set Scene(intersections='ignore') to let these faces pass",
+        f"{found.count} intersections at the start could not be untangled ({untangled} could): {names}; move the "
+        "parts apart, or set Scene(intersections='ignore') to let these faces pass",
         faces=found.faces,
     )
 
@@ -69,12 +70,13 @@ def attached(scene: Scene) -> Bools:
     return held
 
 
-def _named(found: Intersections) -> str:
+def _named(scene: Scene, found: Intersections) -> str:
     parts = []
     if len(found.shells):
         pairs = [f"{a} with {b}" for a, b in found.shells[:3]]
         parts.append("shell faces " + ", ".join(pairs) + (" and more" if len(found.shells) > 3 else ""))
     for rows in (found.meshes, found.solids):
         for collider in np.unique(rows[:, 1])[:3]:
-            parts.append(f"faces {listed(np.unique(rows[rows[:, 1] == collider, 0]))} with collider {collider}")
+            hit = np.unique(rows[rows[:, 1] == collider, 0])
+            parts.append(f"faces {listed(hit)} with {scene.called(int(collider))}")
     return "; ".join(parts)

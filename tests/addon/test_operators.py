@@ -71,6 +71,29 @@ def test_falls_onto_a_plane_and_a_ball(blend):
     assert last[:, 2].max() > 0.15
 
 
+def test_what_starts_in_a_floor_comes_out_of_it(blend):
+    sheet = make_grid(size=1.0, location=(0, 0, -0.02))
+    bpy.ops.mesh.primitive_plane_add(size=10)
+    bpy.ops.object.modifier_add(type="COLLISION")
+    bpy.context.object.thin_shell.collider_shape = "PLANE"
+    bpy.context.view_layer.objects.active = sheet
+    sheet.thin_shell.frame_end = 12
+    bake()
+    assert evaluated(sheet, 12)[:, 2].min() > 0.0
+
+
+def test_what_cannot_come_out_of_a_wall_names_it(blend):
+    sheet = make_grid(size=1.0, location=(0, 0, 0.0))
+    pin(sheet, range(49))
+    bpy.ops.mesh.primitive_cube_add(size=0.4)
+    bpy.context.object.name = "Wall"
+    bpy.ops.object.modifier_add(type="COLLISION")
+    bpy.context.view_layer.objects.active = sheet
+    sheet.thin_shell.frame_end = 3
+    words = failure(bpy.ops.thin_shell.bake)
+    assert "with Wall" in words and "move the parts apart" in words
+
+
 def test_planes_may_move_but_not_turn(blend):
     sheet = make_grid(size=1.0, location=(0, 0, 0.1))
     bpy.ops.mesh.primitive_plane_add(size=10)
