@@ -125,7 +125,7 @@ class StepSolver:
         self._method = self.stats["solver"] = self._road(waves)
         quasi = self._method == "quasi_newton"
         if self._system.contact.exists:
-            self._system.contact.keep_springs(self.iterations is None and not quasi)
+            self._system.contact.keep_springs(self.iterations is None and self._road_in_contact() != "quasi_newton")
         potential, guess = self._integrator.begin(state, h, extrapolate=quasi)
         # Where there is something to fall on, flight is judged like contact: it is over soon.
         self._choose_tolerance(potential, h, touching=self._system.contact.exists and bool(self._scene.colliders))
