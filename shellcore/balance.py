@@ -25,7 +25,8 @@ from .errors import ShellError
 from .types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
-    from .integrators import State, StepPotential
+    from .integrators import State
+    from .step_potential import StepPotential
     from .system import System
 
 Part = slice | Ints

@@ -9,7 +9,6 @@ implicit, the minimum is known in closed form.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,38 +16,26 @@ from scipy.sparse import csr_matrix, diags
 
 from .assembly import Hessian
 from .energies.base import Energy
+from .energies.fem import Fem
 from .energies.pins import SoftPins
 from .errors import ShellError
-from .linalg import Factor
 from .mixed import MixedStress
 from .parabola import Parabola
 from .preconditioner import Preconditioner
+from .sheet_newton import SheetNewton
 from .solver import rms
+from .step_potential import StepPotential
 from .system import StepTerms, System
-from .types import Bools, Floats, Ints, Sparse
-from .vectors import by_columns, inner
-
-# Iterations between looks at the stiffness of contacts.
-RENEW = 20
-# Iteration at which contact may take friction from the solver's forces.
-GLANCE = 20
-# Iterations of L-BFGS at which rows of contact are frozen anew (6 and 14, or 10 and 20, are no better for twice the
-# work).
-REFREEZE = (12,)
-
-# Share of the energy implicit Euler takes that a residual may give back, and what is too little to matter.
-GAIN, NEGLIGIBLE = 0.25, 1e-7
+from .types import Floats, Ints, Sparse
+from .vectors import by_columns
 
 # Where bending adds less than this share to every diagonal entry, the constant matrix is factored without it: hinges
 # reach twice as far as triangles, and the factor is three times as full with them. On the reference sheet of 25.6k
 # vertices (0.2 ‰) a solve takes 2.3 instead of 6.9 ms and as many iterations are needed.
 FAINT_BENDING = 0.05
 
-# Share of the last acceleration in the guess. From states of a converged run a solve of a flag starts 52% off with ½,
-# 38 with ¾ and 15 with 1. But in a run that is solved only as far as it needs, accelerations carry the errors of the
-# last positions over h²: ½, 0.65, 1 took 48, 42, 39 gradients a frame of a flag, 37, 35, 44 of a pinned sheet, and from
-# ¾ on fine wrinkles hold more bending energy than they should (extrapolating the acceleration too took 72 and 69).
-ONWARD = 0.65
+# Vertices from which, and up to which, soft sheets have Newton's method for themselves.
+FEW_SHEETS, MANY_SHEETS = 300, 40_000
 
 INTEGRATORS = ("implicit_euler", "newmark", "explicit", "imex_bending", "imex_membrane")
 
@@ -65,165 +52,6 @@ class State:
     def __post_init__(self) -> None:
         # One layout in memory: a state just reached and one restored from a file must add up in the same order.
         self.x, self.v, self.a = by_columns(self.x), by_columns(self.v), by_columns(self.a)
-
-
-class StepPotential:
-    """The incremental potential of one step."""
-
-    departure = 0.0
-    """How far the last step's elastic forces took the sheet from free flight [m], root mean square: the scale that
-    errors of this step are to be measured by."""
-    carried = 0.0
-    """How far dead forces alone carry the sheet in this step [m], root mean square."""
-    h: float
-    """Length of the step [s]."""
-    start: Floats
-    """Positions at the start of the step, (n, 3)."""
-    centre: Floats
-    """Where inertia alone would go, (n, 3)."""
-    force: Floats
-    """Dead forces [N], (n, 3)."""
-    flight: Floats
-    """Where inertia and dead forces would go, (n, 3)."""
-    targets: Floats
-    """Where held components go, (n, 3)."""
-
-    def __init__(
-        self,
-        system: System,
-        inertia: Floats,
-        parabola: Parabola,
-        energies: list[Energy],
-        hessian_parts: Callable[[Floats, MixedStress | None, bool], list[Hessian]],
-        preconditioner: Preconditioner,
-    ) -> None:
-        self.free: Bools = system.free
-        self._system = system
-        self._inertia = inertia[:, None]
-        self.inertia = float(inertia.sum())
-        self._parabola = parabola
-        self._energies = energies
-        self._hessian_parts = hessian_parts
-        self._preconditioner = preconditioner
-        self._held = np.flatnonzero(~self.free.T.ravel())
-        self._seen: tuple[Floats, tuple[float, Floats]] | None = None
-
-    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
-        # Who solved a step and who judges the solution ask for the same.
-        if self._seen is None or self._seen[0] is not x:
-            self._seen = x, self._summed(x, [energy.value_and_gradient for energy in self._energies])
-        return self._seen[1]
-
-    def value_and_gentle_gradient(self, x: Floats) -> tuple[float, Floats]:
-        return self._summed(x, [energy.value_and_gentle_gradient for energy in self._energies])
-
-    # A trial step too far may overflow: the solvers see that the value is not finite and step back.
-    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-    def _summed(self, x: Floats, parts: list[Callable[[Floats], tuple[float, Floats]]]) -> tuple[float, Floats]:
-        value, gradient = self._parabola.value_and_gradient(x)
-        for part in parts:
-            energy, by_x = part(x)
-            value += energy
-            gradient += by_x
-        gradient.T.reshape(-1)[self._held] = 0.0
-        return value, gradient
-
-    def hessian(self, x: Floats, stresses: MixedStress | None = None, psd: bool = True) -> Hessian:
-        total = Hessian(len(x), scalar=diags(self._inertia.ravel()).tocsr())
-        for part in self._hessian_parts(x, stresses, psd):
-            total = total + part
-        return total
-
-    def keep_momentum(self, step: Floats, gradient: Floats) -> None:
-        # Nearly dependent pairs amplify round-off: without this a free balloon gained 1e-8 of its momentum in 30 steps.
-        # Where all energies are blind to translation, the mean of P⁻¹g is known: the net force over the inertia.
-        for part, loose in self._system.bodies:
-            if loose and self._system.isolated:
-                inertia = self._inertia[part]
-                step[part] += (gradient[part] - inertia * step[part]).sum(axis=0) / inertia.sum()
-
-    def gains(self, x: Floats, gradient: Floats) -> bool:
-        """Whether ending the step at x with a `gradient` left over may add energy.
-
-        A residual r adds r·Δx over the step; implicit Euler takes ½ m |Δv|² (of convex energies, at least).
-        """
-        offset = x - self.centre
-        taken = 0.5 * inner(self._inertia * offset, offset)
-        return inner(gradient, x - self.start) > GAIN * taken + NEGLIGIBLE * self.fallen
-
-    @property
-    def fallen(self) -> float:
-        """Energy [J] that dead forces give to what starts at rest in one step: the scale of what counts."""
-        return 0.5 * inner(self.force / self._inertia, self.force)
-
-    def kinetic(self, x: Floats) -> float:
-        """Kinetic energy [J] of implicit Euler's step to x."""
-        way = np.where(self.free, x - self.start, 0.0)
-        return 0.5 * inner(self._inertia * way, way)
-
-    def excess(self, x: Floats, start: Floats, available: float) -> float:
-        """Energy [J], kinetic and all, at x above what was `available` at `start`, which is the value there."""
-        free = self.free
-        offset, way = np.where(free, x - self.centre, 0.0), np.where(free, x - start, 0.0)
-        inertia = self._inertia
-        # The potential has the offset from free flight where energy has the way since the start.
-        kinetic = 0.5 * inner(inertia * way, way) - 0.5 * inner(inertia * offset, offset)
-        return self.value_and_gradient(x)[0] + kinetic - available
-
-    def mixed_stress(self, x: Floats) -> MixedStress:
-        # From the last state by the linearised strain: free flight stretches what it turns.
-        stresses = MixedStress(self._energies, self.start)
-        stresses.advance(self.start, x - self.start)
-        return stresses
-
-    def round_off(self, x: Floats) -> float:
-        return self._parabola.round_off(x) + sum(energy.round_off(x) for energy in self._energies)
-
-    def renew(self, x: Floats, iteration: int, quick: bool = False) -> bool:
-        contact = self._system.contact
-        if not contact.exists:
-            return False
-        # Not of curved shells: they are held to the energy that they began with, by the rows that they began with.
-        if quick and iteration in REFREEZE and not self._system.curved and contact.refreeze(x):
-            contact.impact(x)
-            self._seen = None
-            return True
-        if iteration % RENEW == 0:
-            self._preconditioner.touch(contact.stiffness_at(x))
-        # After some iterations the forces of an impact are known well enough for friction.
-        if iteration != GLANCE or not contact.impact(x):
-            return False
-        self._seen = None
-        return True
-
-    def precondition(self, residual: Floats) -> Floats:
-        return self._preconditioner.solve(residual)
-
-    def factored(self, hessian: Hessian, definite: bool = False) -> Callable[[Floats], Floats] | None:
-        rows = np.flatnonzero(self.free.ravel())
-        # Symmetric, so that the transpose, which turns rows into columns at no cost, is the same matrix.
-        matrix = hessian.matrix().tocsr()[rows][:, rows].T
-        factor = Factor(matrix)
-        if definite and factor.negative_pivots:
-            return None
-
-        def solve(residual: Floats) -> Floats:
-            solution = np.zeros(residual.size)
-            solution[rows] = factor.solve(residual.ravel()[rows])
-            return solution.reshape(residual.shape)
-
-        return solve
-
-    def shorter(self, x: Floats, direction: Floats, slope: float) -> float:
-        contact = self._system.contact
-        return contact.shorter(x, direction, slope) if contact.exists else 0.5
-
-    def share(self, x: Floats, direction: Floats, slope: float) -> float:
-        contact = self._system.contact
-        return contact.share(x, direction, slope) if contact.exists else 1.0
-
-    def admissible(self, x: Floats, trial: Floats) -> bool:
-        return self._system.admissible(x, trial)
 
 
 class Integrator:
@@ -244,6 +72,8 @@ class Integrator:
         self.jacobian = jacobian
         self.preconditioner = Preconditioner()
         self._quadratic: tuple[Sparse, float] = (None, 0.0)
+        self._sheets: tuple[int, SheetNewton] | None = None
+        self._faint_bending = False
         self._quadratic_parts: tuple[Floats, list[Sparse]] = (np.zeros(0), [])
         self.soften_contact()
 
@@ -270,7 +100,7 @@ class Integrator:
         changing = self.preconditioner.refresh and self.system.stiffness_changes(t, h)
         return changing or self.preconditioner.due(h, self.system.version)
 
-    def begin(self, state: State, h: float, extrapolate: bool = False) -> tuple[StepPotential, Floats]:
+    def begin(self, state: State, h: float, onward: float = 0.0) -> tuple[StepPotential, Floats]:
         """Potential of the step from `state` over h [s], and where to start the search (see `guess`)."""
         system, x, v = self.system, state.x, state.v
         terms = system.begin_step(state.time, h, x, v)
@@ -308,13 +138,40 @@ class Integrator:
             h, system.version, system.free, lambda: self._matrix(terms, inertia, damping, membrane, bending)
         )
         parabola, energies = self._parabola(energies, inertia, by_columns(centre), terms.force)
-        potential = StepPotential(system, inertia, parabola, energies, hessian_parts, self.preconditioner)
+        sheets = (lambda: self._sheet_newton(terms)) if self._soft_sheets(energies) else None
+        potential = StepPotential(system, inertia, parabola, energies, hessian_parts, self.preconditioner, sheets)
         flight: Floats = np.add(centre, terms.force / inertia[:, None])
         potential.h, potential.start, potential.centre, potential.force = h, x, centre, terms.force
         potential.departure = rms(np.where(system.free, x + h * v + (h * h) * state.a - flight, 0.0))
         potential.carried = rms(np.where(system.free, flight - centre, 0.0))
         potential.flight, potential.targets = flight, terms.targets
-        return potential, self.guess(state, potential, h, extrapolate)
+        return potential, self.guess(state, potential, h, onward)
+
+    def _soft_sheets(self, energies: list[Energy]) -> bool:
+        """Whether the Hessian of a step is one that `sheet_newton.py` factors: flat sheets whose stretch outweighs
+        their bending, and all else on single vertices. `energies`: those that are not quadratic."""
+        system = self.system
+        flat = not (system.models or system.curved)
+        if self.name != "implicit_euler" or not (flat and system.steady and self._faint_bending):
+            return False
+        if not MANY_SHEETS >= system.vertex_count >= FEW_SHEETS:
+            return False
+        elastic = system.elastic()
+        membranes = [energy for group in system.membranes for energy in group]
+        if not all(isinstance(energy, Fem) and energy.plastic is None for energy in membranes):
+            return False
+        others = [energy for energy in energies if energy is not system.contact]
+        return all(any(energy is part for part in elastic) or energy.on_vertices for energy in others)
+
+    def _sheet_newton(self, terms: StepTerms) -> SheetNewton:
+        """Kept while stiffness stays."""
+        system = self.system
+        if self._sheets is None or self._sheets[0] != system.version:
+            membranes = [energy for group in system.membranes for energy in group if isinstance(energy, Fem)]
+            rest = np.concatenate([shell.rest_positions for shell in system.scene.shells])
+            bending = system.bending_stiffness(terms)
+            self._sheets = system.version, SheetNewton(membranes, rest, bending, system.free)
+        return self._sheets[1]
 
     def _parabola(
         self, energies: list[Energy], inertia: Floats, centre: Floats, force: Floats
@@ -336,8 +193,8 @@ class Integrator:
         parabola = Parabola(*self._quadratic, inertia, self.system.anchors, centre, by_columns(pull))
         return parabola, [energy for energy, matrix in parts if matrix is None]
 
-    def guess(self, state: State, potential: StepPotential, h: float, extrapolate: bool) -> Floats:
-        """Where the search starts: in free flight or, to `extrapolate`, between that and the last acceleration's way.
+    def guess(self, state: State, potential: StepPotential, h: float, onward: float) -> Floats:
+        """Where the search starts: in free flight or, by the share `onward`, where the last acceleration leads.
 
         Free flight ignores what holds the sheet, the last acceleration repeats the errors of the last solves. A shell
         that nothing holds keeps free flight's mean: its momentum is then right however early the solve ends.
@@ -347,9 +204,9 @@ class Integrator:
         """
         flight = potential.flight
         guess = flight
-        if extrapolate and self.name != "newmark":
-            onward = state.x + h * state.v + (h * h) * state.a
-            guess = ONWARD * onward + (1.0 - ONWARD) * flight
+        if onward and self.name != "newmark":
+            ahead = state.x + h * state.v + (h * h) * state.a
+            guess = onward * ahead + (1.0 - onward) * flight
             for part, loose in self.system.parts:
                 if loose:
                     mass = self.system.mass[part, None]
@@ -378,7 +235,8 @@ class Integrator:
             matrix = matrix + energy.stiffness()
         if bending:
             whole: Sparse = matrix + self.system.bending_stiffness(terms)
-            if (whole.diagonal() > (1.0 + FAINT_BENDING) * matrix.diagonal()).any():
+            self._faint_bending = not (whole.diagonal() > (1.0 + FAINT_BENDING) * matrix.diagonal()).any()
+            if not self._faint_bending:
                 matrix = whole
         return matrix
 

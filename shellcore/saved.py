@@ -6,22 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from .balance import Balance
 from .cracks import Cracks
 from .errors import ShellError
 from .integrators import Integrator, State
+from .step import StepSolver
 from .system import System
 from .types import Floats
 
 
-def saved(state: State, integrator: Integrator, cracks: Cracks, balance: Balance) -> dict[str, Any]:
+def saved(state: State, integrator: Integrator, cracks: Cracks, steps: StepSolver) -> dict[str, Any]:
     """Everything that the next step depends on, besides the scene."""
     system = integrator.system
     kept = (
         system.kept()
         | cracks.kept()
         | integrator.preconditioner.kept()
-        | balance.kept()
+        | steps.kept()
         | {
             "time": state.time,
             "positions": state.x,
@@ -34,13 +34,13 @@ def saved(state: State, integrator: Integrator, cracks: Cracks, balance: Balance
     return {name: part.copy(order="K") if isinstance(part, np.ndarray) else part for name, part in kept.items()}
 
 
-def restored(kept: dict[str, Any], integrator: Integrator, cracks: Cracks, balance: Balance) -> State:
+def restored(kept: dict[str, Any], integrator: Integrator, cracks: Cracks, steps: StepSolver) -> State:
     """Take up what `saved` gave; the integrator's system becomes the one that was cut so far."""
     system = integrator.system = cracks.restore(kept, integrator.system)
     integrator.soften_contact()
     state = _state(kept, system)
     integrator.preconditioner.restore(kept, system.version, system.free)
-    balance.restore(kept)
+    steps.restore(kept)
     return state
 
 

@@ -123,7 +123,7 @@ class _Run:
         if resume is None:
             state = self._start(1.0 / (fps * substeps))
         else:
-            state = restored(resume, self.integrator, self.cracks, self.steps.balance)
+            state = restored(resume, self.integrator, self.cracks, self.steps)
         h = 1.0 / (fps * substeps)
         # A state of a failed step may lie between frames, or between steps: the first step then ends on the next.
         first, done = divmod(int(state.time / h + 1e-6), substeps)
@@ -238,7 +238,7 @@ class _Run:
         self.system.contact.new_report()
 
     def _saved(self, state: State) -> dict[str, Any]:
-        return saved(state, self.integrator, self.cracks, self.steps.balance)
+        return saved(state, self.integrator, self.cracks, self.steps)
 
     def _frame(self, state: State) -> Frame:
         n = self.system.visible

@@ -21,6 +21,7 @@ from .assembly import Hessian
 from .lbfgs import Memory
 from .linalg import conjugate_gradients
 from .mixed import MixedStress
+from .sheet_newton import SheetNewton
 from .types import Bools, Floats
 from .vectors import inner
 
@@ -51,6 +52,12 @@ SLOW = 20
 FACTORED = 12_000
 # Whole steps of the mixed method before it gives up: stiff strips take 3, crumpling sheets up to 15.
 WHOLE_STEPS = 25
+# The same of soft sheets: what has not converged in so many buckles, and is left to L-BFGS (and where a
+# tolerance is given). A first step leaves its
+# square over so many times the way that elastic forces move the sheet.
+SHEET_STEPS, EXACT_SHEET_STEPS = 2, 40
+SHEET_CURVATURE = 2.5
+SHEET_SHARE = 0.2
 
 
 class Potential(Protocol):
@@ -85,6 +92,9 @@ class Potential(Protocol):
     def factored(self, hessian: Hessian, definite: bool = False) -> Callable[[Floats], Floats] | None:
         """hessian⁻¹ residual by a factorisation of its own; None if it must be `definite` and is not."""
 
+    def sheets(self, x: Floats) -> SheetNewton:
+        """Newton's method for soft flat sheets, at x; only where the potential is one of those."""
+
     def renew(self, x: Floats, iteration: int, quick: bool = False) -> bool:
         """Before an iteration at x: take what has changed since the constant matrix was factored into account; whether
         that changed the potential itself. `quick`: iterations are many and short."""
@@ -107,6 +117,11 @@ class Counts:
     gradients: int = 0
     products: int = 0
     factorisations: int = 0
+
+    def __iadd__(self, other: Counts) -> Counts:
+        for name in vars(self):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        return self
 
 
 @dataclass
@@ -210,6 +225,52 @@ def _approached(potential: Potential, x: Floats, counts: Counts) -> tuple[Floats
         if ahead <= value:
             return trial, ahead, gradient
     return x, *potential.value_and_gradient(x)
+
+
+def sheet_newton(potential: Potential, x: Floats, gain: float, moved: float, most: int, downhill: bool = True) -> Steps:
+    """Whole Newton steps of soft flat sheets (`sheet_newton.py`) from a guess, `most` of them.
+
+    Ends when a step is expected to have left no more than `gain` [m]: the first in terms of `moved` [m], how far
+    elastic forces move the sheet, one after it as much of itself as it was of the one before. `downhill`: or as soon as
+    one goes up. Where they do not do, the solution is the lowest place found, and not converged.
+    """
+    counts = Counts(gradients=1)
+    x, value, gradient = _approached(potential, x, counts)
+    if not np.isfinite(value):
+        return Solution(x, False, np.inf, counts, "the energy at the start of the step is not finite")
+    lowest = value, x
+    before, change = SHEET_CURVATURE * moved, np.inf
+    yield "factor", change
+    newton = potential.sheets(x)
+    for _ in range(most):
+        direction = newton.direction(gradient)
+        counts.factorisations += 1
+        if direction is None:
+            break
+        potential.keep_momentum(direction, gradient)
+        share = 1.0
+        while True:
+            trial = x + share * direction
+            ahead, slope = potential.value_and_gradient(trial)
+            counts.gradients += 1
+            if not downhill or ahead <= value or share < SHEET_SHARE:
+                break
+            share *= 0.5
+        counts.iterations += 1
+        if not np.isfinite(ahead) or (downhill and ahead > value):
+            break
+        newton.move(share * direction, trial)
+        x, value, gradient = trial, ahead, slope
+        change = rms(direction)
+        yield "solve", change
+        left = change * min(1.0, change / before)
+        if value <= lowest[0]:
+            lowest = value, x
+            if left <= gain and share == 1.0:
+                return Solution(x, True, change, counts)
+        before = change
+        yield "factor", change
+    return Solution(lowest[1], False, change, counts, f"no convergence in {counts.iterations} whole Newton steps")
 
 
 def mixed_newton(potential: Potential, x: Floats, tolerance: float, most: int) -> Steps:

@@ -8,10 +8,23 @@ from typing import Any
 import numpy as np
 
 from .balance import Balance
-from .integrators import Integrator, State, StepPotential
+from .integrators import Integrator, State
 from .lbfgs import Memory
 from .scene import Scene
-from .solver import FACTORED, Solution, Steps, mixed_newton, newton, quasi_newton, rms
+from .sheet_newton import Trust
+from .solver import (
+    EXACT_SHEET_STEPS,
+    FACTORED,
+    SHEET_STEPS,
+    Solution,
+    Steps,
+    mixed_newton,
+    newton,
+    quasi_newton,
+    rms,
+    sheet_newton,
+)
+from .step_potential import StepPotential
 from .system import System
 from .types import Floats
 
@@ -26,6 +39,12 @@ GAIN_TOUCHING, TIRING = 0.12, 15.0
 # Where elastic forces move a sheet by less than this share of what its loads do (most of it is in free fall), the loads
 # are the measure: halves the cost of the first frames after a release.
 FELT = 1.0
+# Share of the last acceleration in the guess. From states of a converged run a solve of a flag starts 52% off with ½,
+# 38 with ¾ and 15 with 1. But in a run that is solved only as far as it needs, accelerations carry the errors of the
+# last positions over h²: ½, 0.65, 1 took 48, 42, 39 gradients a frame of a flag, 37, 35, 44 of a pinned sheet, and from
+# ¾ on fine wrinkles hold more bending energy than they should (extrapolating the acceleration too took 72 and 69). With
+# Newton's steps 0.9 is enough for one in two frames of a flag, and for wrinkles that end them for good in the next run.
+ONWARD = 0.65
 # Newmark damps nothing, so what a solve leaves undone stays for good.
 UNDAMPED = 1e-4
 # Largest tolerance where things touch, as a share of the scene's size.
@@ -78,11 +97,13 @@ class StepSolver:
         self._given = tolerance
         self._solver = solver
         self._memory = Memory(0)
+        self._trust = Trust()
         # Of the step under way:
         self.tolerance = SMALLEST * self._size if tolerance is None else tolerance
         """What the position may err by [m], root mean square."""
         self._gain: float | None = None
         self._method = ""
+        self._sheets = False
         self._most = 0
         self._stiffened = 1.0
         self._touching = False
@@ -115,6 +136,15 @@ class StepSolver:
         self.stats["change"] = max(self.stats["change"], solution.change)
         return self._end
 
+    def kept(self) -> dict[str, Any]:
+        """Plain numbers for a saved state."""
+        return self.balance.kept() | self._trust.kept()
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Take up what `kept` gave."""
+        self.balance.restore(saved)
+        self._trust.restore(saved)
+
     def _begin(self, state: State, h: float) -> tuple[StepPotential, Floats]:
         """The potential of a step and where to start; choose the road, and what is near enough."""
         waves = self._waves(h)
@@ -126,7 +156,13 @@ class StepSolver:
         quasi = self._method == "quasi_newton"
         if self._system.contact.exists:
             self._system.contact.keep_springs(self.iterations is None and self._road_in_contact() != "quasi_newton")
-        potential, guess = self._integrator.begin(state, h, extrapolate=quasi)
+        potential, guess = self._integrator.begin(state, h)
+        fit = quasi and self._solver == "auto" and self.iterations is None and not self._fragile
+        # A sheet that hangs is better left to L-BFGS: most of it is slack, and buckles. Wind stretches it.
+        wanted = self._given is not None or (potential.windy and self._trust.asked())
+        self._sheets = fit and potential.soft_sheets and wanted
+        if quasi:
+            guess = self._integrator.guess(state, potential, h, ONWARD)
         # Where there is something to fall on, flight is judged like contact: it is over soon.
         self._choose_tolerance(potential, h, touching=self._system.contact.exists and bool(self._scene.colliders))
         if self._memory.vertex_count != self._system.vertex_count:
@@ -188,7 +224,7 @@ class StepSolver:
             ahead = contact.predict(np.where(potential.free, found, guess))
         if self._method != (method := self._road_in_contact()):
             self._method = self.stats["solver"] = method
-            guess = self._integrator.guess(state, potential, h, extrapolate=True)
+            guess = self._integrator.guess(state, potential, h, ONWARD)
             ahead = contact.predict(guess)
         self._choose_tolerance(potential, h, touching=True)
         return (yield from self._in_contact(potential, guess, ahead, state))
@@ -295,6 +331,11 @@ class StepSolver:
             tolerance = self.tolerance if self._gain is None else min(self.tolerance, 0.1 * self._gain)
             if most == PATIENT:
                 tolerance /= self._stiffened
+            if self._sheets and far and not touching:
+                solution = yield from self._watched(self._sheet_steps(potential, x))
+                if solution.converged:
+                    return solution
+                x, far = solution.x, False
             steps = quasi_newton(potential, x, tolerance, most, self._memory, self._gain, tiring, far)
         solution = yield from self._watched(steps)
         slow = method == "newton" and not (solution.converged or contact.exists) and self._given is not None
@@ -302,6 +343,15 @@ class StepSolver:
             # Where sheets buckle Newton's Hessian lacks compression and its steps shrink slowly; L-BFGS learns it.
             tolerance = self.tolerance / self._stiffened
             solution = yield from self._watched(quasi_newton(potential, solution.x, tolerance, PATIENT, self._memory))
+        return solution
+
+    def _sheet_steps(self, potential: StepPotential, x: Floats) -> Steps:
+        """Newton's method for soft flat sheets: as far as a frame needs, or to the tolerance that was given."""
+        moved = max(potential.departure, FELT * potential.carried)
+        if self._gain is None:
+            return (yield from sheet_newton(potential, x, self.tolerance, moved, EXACT_SHEET_STEPS, downhill=False))
+        solution = yield from sheet_newton(potential, x, self._gain, moved, SHEET_STEPS)
+        self._trust.report(solution.converged)
         return solution
 
     def _watched(self, steps: Steps) -> Solving:

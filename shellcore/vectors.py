@@ -6,10 +6,12 @@ pass between rooms are (n, 3); inside a run they are kept column by column in me
 
 from __future__ import annotations
 
+from typing import Any, overload
+
 import numpy as np
 from scipy.sparse import block_diag, csr_matrix
 
-from .types import Floats, Ints, Sparse
+from .types import Floats, Ints, Singles, Sparse
 
 try:  # scipy's kernel behind `@`, not part of its public interface: without it, `@` does.
     from scipy.sparse._sparsetools import csr_matvec
@@ -73,7 +75,11 @@ class Product:
             thrice = block_diag([matrix] * 3, format="csr")
             self._stacked = *thrice.shape, thrice.indptr, thrice.indices, thrice.data
 
-    def __call__(self, v: Floats, out: Floats | None = None, add: bool = False) -> Floats:
+    @overload
+    def __call__(self, v: Floats, out: Floats | None = None, add: bool = False) -> Floats: ...
+    @overload
+    def __call__(self, v: Singles, out: Singles, add: bool = False) -> Singles: ...
+    def __call__(self, v: Any, out: Any = None, add: bool = False) -> Any:
         """Products (c, k) with contiguous components (c, n), into `out` where given (or added to it)."""
         if out is None:
             result = np.zeros((len(v), self.rows))

@@ -18,9 +18,13 @@ from .base import Energy
 class NormalDrag(Energy):
     """Drag of one step. `coefficients` c [N·s/m], (n,); `normals`, `start`, `wind` (n, 3); step h [s]."""
 
+    on_vertices = True
+
     def __init__(self, coefficients: Floats, normals: Floats, start: Floats, wind: Floats, h: float) -> None:
         self._weights = coefficients / h
         self._normals = components(normals)
+        self.blows = bool(wind[:1].any() or wind.any())
+        """Whether the air moves anywhere."""
         # Air that moves as one is three numbers, and stays three numbers.
         uniform = wind.strides[0] == 0
         ahead = h * wind[:1].T if uniform else h * components(wind)
@@ -36,3 +40,8 @@ class NormalDrag(Energy):
         blocks = self._weights[:, None, None] * n[:, :, None] * n[:, None, :]
         indptr = np.arange(len(x) + 1)
         return Hessian(len(x), blocks=[bsr_matrix((blocks, indptr[:-1], indptr))])
+
+    def vertex_blocks(self) -> Floats:
+        n = self._normals
+        blocks: Floats = (self._weights * n[:, None, :] * n[None, :, :]).reshape(9, -1)
+        return blocks

@@ -53,11 +53,11 @@ class Fem(Energy):
         self, positions: Floats, faces: Ints, axes: Floats, moduli: Moduli, offset: int = 0, vertex_count: int = 0
     ) -> None:
         self.moduli = moduli
-        self._hat_gradients, self.areas = warp_gradients(positions, faces, axes)
+        self.hat_gradients, self.areas = warp_gradients(positions, faces, axes)
         self._plastic: Stress | None = None
         corners = positions[faces]
         ends = np.roll(corners, -1, axis=1) - np.roll(corners, 1, axis=1)
-        self._rest_squares = (ends * ends).sum(axis=2)
+        self.rest_squares = (ends * ends).sum(axis=2)
         self._last_value = 0.0
         self._total_stiffness = float(self.areas @ (moduli[0] + moduli[1]))
         self._place(faces + offset, vertex_count or len(positions))
@@ -80,7 +80,7 @@ class Fem(Energy):
 
     def _place(self, faces: Ints, n: int) -> None:
         self.faces, self.vertex_count = faces, n
-        m, gradients = len(faces), self._hat_gradients
+        m, gradients = len(faces), self.hat_gradients
         columns = np.tile(faces.ravel(), 2)
         values = np.concatenate([gradients[:, :, 0].ravel(), gradients[:, :, 1].ravel()])
         self._to_gradients = csr_matrix((values, columns, np.arange(0, 6 * m + 1, 3)), shape=(2 * m, n))
@@ -125,7 +125,7 @@ class Fem(Energy):
         if self.plastic is None:
             if self._metric is None:
                 self._metric = EdgeMetric(
-                    self.faces, self._rest_squares, self._hat_gradients, self.areas, self.moduli, self.vertex_count
+                    self.faces, self.rest_squares, self.hat_gradients, self.areas, self.moduli, self.vertex_count
                 )
             self._last_value, gradient = self._metric.value_and_gradient(x)
             return self._last_value, gradient
@@ -211,7 +211,7 @@ class Fem(Energy):
             m = len(self.faces)
             i, j, pair = (index.ravel() for index in np.meshgrid(range(3), range(3), range(4), indexing="ij"))
             along_i, along_j = np.array([0, 1, 0, 1])[pair], np.array([0, 1, 1, 0])[pair]
-            g = self._hat_gradients
+            g = self.hat_gradients
             weights = self.areas[:, None] * g[:, i, along_i] * g[:, j, along_j]
             sources = np.arange(m)[:, None] + m * pair[None, :]
             self._pattern = BlockPattern(self.faces[:, i], self.faces[:, j], self.vertex_count, sources, weights)
@@ -220,7 +220,7 @@ class Fem(Energy):
     def stiffness(self) -> Sparse:
         """Laplacian with the tangential moduli in every direction: the membrane of a constant Jacobian."""
         a11, a22, _, a66 = self.moduli
-        g = self._hat_gradients
+        g = self.hat_gradients
         warp_part = (self.areas * (a11 + a66))[:, None, None] * g[:, :, None, 0] * g[:, None, :, 0]
         weft_part = (self.areas * (a22 + a66))[:, None, None] * g[:, :, None, 1] * g[:, None, :, 1]
         rows, columns = np.repeat(self.faces, 3, axis=1), np.tile(self.faces, (1, 3))

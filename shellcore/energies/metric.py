@@ -38,7 +38,7 @@ class EdgeMetric:
     ) -> None:
         edges, face_edges, _ = edges_of(faces, vertex_count)
         count = len(edges)
-        by_edges = np.stack([_strains(gradients[:, i], gradients[:, j]) for i, j in ENDS], axis=2)
+        by_edges = strains_of_squares(gradients)
         a11, a22, a12, a66 = moduli
         e11, e22, shear = (by_edges[:, k] for k in range(3))
         stress = np.stack(
@@ -66,6 +66,12 @@ class EdgeMetric:
         tension = self._by_squares(self._change, self._tension)[0]
         np.multiply(along, tension, out=squares)
         return 0.5 * inner(change, tension), self._to_vertices(squares).T
+
+
+def strains_of_squares(gradients: Floats) -> Floats:
+    """Strain E11, E22, 2 E12 by the squared length of the edge opposite each corner [1/m²], (m, 3, 3), from the
+    gradients of the hats [1/m], (m, 3, 2)."""
+    return np.stack([_strains(gradients[:, i], gradients[:, j]) for i, j in ENDS], axis=2)
 
 
 def _strains(g: Floats, h: Floats) -> Floats:

@@ -14,6 +14,8 @@ from .base import Energy, QuadraticEnergy
 class SoftPins(Energy):
     """½ k |x − target|² in the chosen components; `weights` k [N/m], (n, 3), zero where nothing is pinned."""
 
+    on_vertices = True
+
     def __init__(self, weights: Floats, targets: Floats) -> None:
         self.weights = weights
         self.targets = targets
@@ -25,6 +27,11 @@ class SoftPins(Energy):
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         return Hessian(len(x), blocks=[diags(self.weights.ravel()).tobsr((3, 3))])
+
+    def vertex_blocks(self) -> Floats:
+        blocks = np.zeros((9, len(self.weights)))
+        blocks[::4] = self.weights.T
+        return blocks
 
     def stiffness(self) -> Sparse:
         # One number a vertex serves the three coordinates; the softest would slow the stiffest most.

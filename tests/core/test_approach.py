@@ -67,7 +67,7 @@ class TestApproach:
         shell.pin(np.flatnonzero(points[:, 0] < 1e-9))
         integrator = Integrator(System(sc.Scene([shell]), 1e-3), "implicit_euler", 0.25, 0.5, "constant")
         speed = np.column_stack([0 * points[:, 0], 0 * points[:, 0], -2.4 * points[:, 0]])
-        return integrator.begin(State(0.0, points, speed, 0 * points), 1 / 24, extrapolate=True)
+        return integrator.begin(State(0.0, points, speed, 0 * points), 1 / 24, onward=0.65)
 
     def test_lowers_the_potential_and_says_what_it_is(self, step):
         potential, guess = step

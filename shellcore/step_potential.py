@@ -1,0 +1,216 @@
+"""The incremental potential of one step: what the solvers minimise.
+
+    Φ(x) = ½ (x − x̃)ᵀ M (x − x̃) c + ∑ energies(x) − f·x
+
+`integrators.py` says what c, x̃, the energies and f are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.sparse import diags
+
+from .assembly import Hessian
+from .energies.base import Energy
+from .energies.carried import acting
+from .energies.drag import NormalDrag
+from .linalg import Factor
+from .mixed import MixedStress
+from .parabola import Parabola
+from .preconditioner import Preconditioner
+from .sheet_newton import SheetNewton, vertex_blocks
+from .system import System
+from .types import Bools, Floats
+from .vectors import inner
+
+# Iterations between looks at the stiffness of contacts.
+RENEW = 20
+# Iteration at which contact may take friction from the solver's forces.
+GLANCE = 20
+# Iterations of L-BFGS at which rows of contact are frozen anew (6 and 14, or 10 and 20, are no better for twice the
+# work).
+REFREEZE = (12,)
+
+# Share of the energy implicit Euler takes that a residual may give back, and what is too little to matter.
+GAIN, NEGLIGIBLE = 0.25, 1e-7
+
+
+class StepPotential:
+    """The incremental potential of one step."""
+
+    departure = 0.0
+    """How far the last step's elastic forces took the sheet from free flight [m], root mean square: the scale that
+    errors of this step are to be measured by."""
+    carried = 0.0
+    """How far dead forces alone carry the sheet in this step [m], root mean square."""
+    h: float
+    """Length of the step [s]."""
+    start: Floats
+    """Positions at the start of the step, (n, 3)."""
+    centre: Floats
+    """Where inertia alone would go, (n, 3)."""
+    force: Floats
+    """Dead forces [N], (n, 3)."""
+    flight: Floats
+    """Where inertia and dead forces would go, (n, 3)."""
+    targets: Floats
+    """Where held components go, (n, 3)."""
+
+    def __init__(
+        self,
+        system: System,
+        inertia: Floats,
+        parabola: Parabola,
+        energies: list[Energy],
+        hessian_parts: Callable[[Floats, MixedStress | None, bool], list[Hessian]],
+        preconditioner: Preconditioner,
+        sheets: Callable[[], SheetNewton] | None,
+    ) -> None:
+        """`sheets`: Newton's method for soft flat sheets, where these are such."""
+        self.free: Bools = system.free
+        self._system = system
+        self._inertia = inertia[:, None]
+        self.inertia = float(inertia.sum())
+        self._parabola = parabola
+        self._energies = energies
+        self._hessian_parts = hessian_parts
+        self._preconditioner = preconditioner
+        self._held = np.flatnonzero(~self.free.T.ravel())
+        self._seen: tuple[Floats, tuple[float, Floats]] | None = None
+        self._sheets = sheets
+
+    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+        # Who solved a step and who judges the solution ask for the same.
+        if self._seen is None or self._seen[0] is not x:
+            self._seen = x, self._summed(x, [energy.value_and_gradient for energy in self._energies])
+        return self._seen[1]
+
+    def value_and_gentle_gradient(self, x: Floats) -> tuple[float, Floats]:
+        return self._summed(x, [energy.value_and_gentle_gradient for energy in self._energies])
+
+    # A trial step too far may overflow: the solvers see that the value is not finite and step back.
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
+    def _summed(self, x: Floats, parts: list[Callable[[Floats], tuple[float, Floats]]]) -> tuple[float, Floats]:
+        value, gradient = self._parabola.value_and_gradient(x)
+        for part in parts:
+            energy, by_x = part(x)
+            value += energy
+            gradient += by_x
+        gradient.T.reshape(-1)[self._held] = 0.0
+        return value, gradient
+
+    def hessian(self, x: Floats, stresses: MixedStress | None = None, psd: bool = True) -> Hessian:
+        total = Hessian(len(x), scalar=diags(self._inertia.ravel()).tocsr())
+        for part in self._hessian_parts(x, stresses, psd):
+            total = total + part
+        return total
+
+    def keep_momentum(self, step: Floats, gradient: Floats) -> None:
+        # Nearly dependent pairs amplify round-off: without this a free balloon gained 1e-8 of its momentum in 30 steps.
+        # Where all energies are blind to translation, the mean of P⁻¹g is known: the net force over the inertia.
+        for part, loose in self._system.bodies:
+            if loose and self._system.isolated:
+                inertia = self._inertia[part]
+                step[part] += (gradient[part] - inertia * step[part]).sum(axis=0) / inertia.sum()
+
+    def gains(self, x: Floats, gradient: Floats) -> bool:
+        """Whether ending the step at x with a `gradient` left over may add energy.
+
+        A residual r adds r·Δx over the step; implicit Euler takes ½ m |Δv|² (of convex energies, at least).
+        """
+        offset = x - self.centre
+        taken = 0.5 * inner(self._inertia * offset, offset)
+        return inner(gradient, x - self.start) > GAIN * taken + NEGLIGIBLE * self.fallen
+
+    @property
+    def fallen(self) -> float:
+        """Energy [J] that dead forces give to what starts at rest in one step: the scale of what counts."""
+        return 0.5 * inner(self.force / self._inertia, self.force)
+
+    def kinetic(self, x: Floats) -> float:
+        """Kinetic energy [J] of implicit Euler's step to x."""
+        way = np.where(self.free, x - self.start, 0.0)
+        return 0.5 * inner(self._inertia * way, way)
+
+    def excess(self, x: Floats, start: Floats, available: float) -> float:
+        """Energy [J], kinetic and all, at x above what was `available` at `start`, which is the value there."""
+        free = self.free
+        offset, way = np.where(free, x - self.centre, 0.0), np.where(free, x - start, 0.0)
+        inertia = self._inertia
+        # The potential has the offset from free flight where energy has the way since the start.
+        kinetic = 0.5 * inner(inertia * way, way) - 0.5 * inner(inertia * offset, offset)
+        return self.value_and_gradient(x)[0] + kinetic - available
+
+    def mixed_stress(self, x: Floats) -> MixedStress:
+        # From the last state by the linearised strain: free flight stretches what it turns.
+        stresses = MixedStress(self._energies, self.start)
+        stresses.advance(self.start, x - self.start)
+        return stresses
+
+    def round_off(self, x: Floats) -> float:
+        return self._parabola.round_off(x) + sum(energy.round_off(x) for energy in self._energies)
+
+    def renew(self, x: Floats, iteration: int, quick: bool = False) -> bool:
+        contact = self._system.contact
+        if not contact.exists:
+            return False
+        # Not of curved shells: they are held to the energy that they began with, by the rows that they began with.
+        if quick and iteration in REFREEZE and not self._system.curved and contact.refreeze(x):
+            contact.impact(x)
+            self._seen = None
+            return True
+        if iteration % RENEW == 0:
+            self._preconditioner.touch(contact.stiffness_at(x))
+        # After some iterations the forces of an impact are known well enough for friction.
+        if iteration != GLANCE or not contact.impact(x):
+            return False
+        self._seen = None
+        return True
+
+    def precondition(self, residual: Floats) -> Floats:
+        return self._preconditioner.solve(residual)
+
+    def factored(self, hessian: Hessian, definite: bool = False) -> Callable[[Floats], Floats] | None:
+        rows = np.flatnonzero(self.free.ravel())
+        # Symmetric, so that the transpose, which turns rows into columns at no cost, is the same matrix.
+        matrix = hessian.matrix().tocsr()[rows][:, rows].T
+        factor = Factor(matrix)
+        if definite and factor.negative_pivots:
+            return None
+
+        def solve(residual: Floats) -> Floats:
+            solution = np.zeros(residual.size)
+            solution[rows] = factor.solve(residual.ravel()[rows])
+            return solution.reshape(residual.shape)
+
+        return solve
+
+    @property
+    def soft_sheets(self) -> bool:
+        """Whether `sheets` can be asked for."""
+        return self._sheets is not None
+
+    @property
+    def windy(self) -> bool:
+        """Whether wind blows."""
+        return any(isinstance(part := acting(energy), NormalDrag) and part.blows for energy in self._energies)
+
+    def sheets(self, x: Floats) -> SheetNewton:
+        """Newton's method for soft flat sheets, at x; the first time in a run it has to be made."""
+        assert self._sheets is not None
+        newton = self._sheets()
+        newton.begin(self.start, x, vertex_blocks(self._inertia[:, 0], self._energies))
+        return newton
+
+    def shorter(self, x: Floats, direction: Floats, slope: float) -> float:
+        contact = self._system.contact
+        return contact.shorter(x, direction, slope) if contact.exists else 0.5
+
+    def share(self, x: Floats, direction: Floats, slope: float) -> float:
+        contact = self._system.contact
+        return contact.share(x, direction, slope) if contact.exists else 1.0
+
+    def admissible(self, x: Floats, trial: Floats) -> bool:
+        return self._system.admissible(x, trial)

@@ -1,0 +1,166 @@
+"""Newton's method for soft flat sheets: its directions, when it is used, what it makes of a flag."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import meshes
+import shellcore as sc
+from shellcore import step
+from shellcore.energies.fem import Fem
+from shellcore.errors import ShellError
+from shellcore.integrators import FEW_SHEETS, Integrator, State
+from shellcore.mixed import MixedStress
+from shellcore.sheet_newton import SHORTEST_PAUSE, SheetNewton, Trust, vertex_blocks
+from shellcore.system import System
+
+
+def sheet(cells: int = 20, held: str = "edge", wind: tuple[float, float, float] | None = (2.2, 0.44, 0.0)) -> sc.Scene:
+    """The reference sheet, 2 m, held along one edge or at two corners of it, in a breeze."""
+    points, faces = meshes.grid(cells, cells, 2.0, 2.0)
+    shell = sc.Shell(points, faces, sc.Material.preset("reference"), bending="quadratic")
+    edge = points[:, 0] < 1e-9
+    shell.pin(np.flatnonzero(edge if held == "edge" else edge & (np.abs(points[:, 1] - 1.0) > 0.999)))
+    return sc.Scene([shell], self_contact=False, wind=None if wind is None else sc.Wind(wind))
+
+
+def kinetic(scene: sc.Scene, frame: sc.Frame) -> float:
+    return 0.5 * float(scene.shells[0].mass @ (frame.velocities**2).sum(axis=1))
+
+
+def newton_steps(frames: list[sc.Frame]) -> int:
+    return sum(frame.stats["factorisations"] for frame in frames)
+
+
+def test_the_direction_is_newtons() -> None:
+    scene = sheet(9)
+    system = System(scene)
+    (fem,) = (energy for group in system.membranes for energy in group)
+    assert isinstance(fem, Fem)
+    rng = np.random.default_rng(0)
+    start = system.start + 0.02 * rng.standard_normal(system.start.shape)
+    x = np.asfortranarray(start + 0.02 * rng.standard_normal(start.shape))
+    free = system.free.copy()
+    free[30, 1] = False
+    bending = system.bendings[0].stiffness()
+    newton = SheetNewton([fem], system.start, 0.0 * bending, free)
+    drag = system.begin_step(0.0, 0.04, x, 0 * x).energies
+    inertia = system.mass / 0.04**2
+    newton.begin(start, x, vertex_blocks(inertia, drag))
+    gradient = np.where(free, rng.standard_normal(x.shape), 0.0)
+    carried = MixedStress([fem], start)
+    carried.advance(start, x - start)
+    exact = carried.hessian(x, psd=True)
+    for energy in drag:
+        exact = exact + energy.hessian(x)
+    dense = exact.matrix().toarray() + np.diag(np.repeat(inertia, 3))
+    rows = np.flatnonzero(free.ravel())
+    wanted = np.zeros(x.size)
+    wanted[rows] = -np.linalg.solve(dense[np.ix_(rows, rows)], gradient.ravel()[rows])
+    found = newton.direction(gradient)
+    assert found is not None
+    assert np.abs(found - wanted.reshape(x.shape)).max() < 1e-3 * np.abs(wanted).max()
+    assert not found[~free].any()
+
+
+@pytest.fixture(scope="module")
+def converged() -> list[sc.Frame]:
+    return list(sc.simulate(sheet(), 24, strain_limit=1e-3, tolerance=2e-6))
+
+
+class TestFlags:
+    def test_a_converged_run_is_that_of_the_other_road(self, converged: list[sc.Frame]) -> None:
+        assert newton_steps(converged) > 24
+        # From one state: in free runs round-off decides how a flag that is still flat begins to fold.
+        for i in (5, 14):
+            options = {"resume": converged[i].state, "strain_limit": 1e-3, "tolerance": 2e-7, "solver": "quasi_newton"}
+            (other,) = sc.simulate(sheet(), 1, **options)
+            assert other.stats["gradients"] > 100
+            off = np.abs(other.positions - converged[i + 1].positions).max()
+            assert off < 2e-3 * np.abs(converged[i + 1].positions - converged[i].positions).max()
+
+    def test_a_frame_is_near_the_converged_one(self, converged: list[sc.Frame]) -> None:
+        scene = sheet()
+        for i in (3, 7, 11, 15, 19, 22):
+            before, after = converged[i], converged[i + 1]
+            (frame,) = sc.simulate(scene, 1, resume=before.state, strain_limit=1e-3)
+            flight = before.positions + before.velocities / 24 + scene.gravity / 24**2
+            off, moved = (np.linalg.norm(after.positions - other) for other in (frame.positions, flight))
+            assert off < 0.05 * moved
+
+    def test_a_run_is_not_damped(self, converged: list[sc.Frame]) -> None:
+        scene = sheet()
+        frames = list(sc.simulate(scene, 24, strain_limit=1e-3))
+        assert max(frame.stats["gradients"] for frame in frames) <= 6
+        assert kinetic(scene, frames[-1]) == pytest.approx(kinetic(scene, converged[-1]), rel=0.1)
+        bent = [float(scene.shells[0].areas @ run[-1].fields["bending"]) for run in (frames, converged)]
+        assert bent[0] == pytest.approx(bent[1], rel=0.1)
+
+
+def test_what_it_is_not_for() -> None:
+    def fits(scene: sc.Scene, **options: str) -> bool:
+        system = System(scene, 1e-3)
+        integrator = Integrator(system, options.get("integrator", "implicit_euler"), 0.25, 0.5, "constant")
+        state = State(0.0, system.start, system.velocities, 0.0 * system.start)
+        return integrator.begin(state, 1 / 24)[0].soft_sheets
+
+    assert fits(sheet())
+    assert not fits(sheet(int(FEW_SHEETS**0.5) - 2))
+    assert not fits(sheet(), integrator="newmark")
+    points, faces = meshes.grid(20, 20, 2.0, 2.0)
+    cloth = sc.Material.preset("reference")
+    stiff = dataclasses.replace(cloth, bend=(5.0, 5.0), bend_shear=2.0)
+    for shell in (
+        sc.Shell(points, faces, cloth, membrane="springs"),
+        sc.Shell(points, faces, cloth, damping=sc.Damping(stiffness=0.01)),
+        sc.Shell(*meshes.cylinder(20, 20, 0.3, 1.0), cloth),
+        sc.Shell(points, faces, stiff),
+    ):
+        assert not fits(sc.Scene([shell], self_contact=False))
+
+
+@pytest.mark.parametrize("wind", [None, (0.0, 0.0, 0.0)])
+def test_sheets_in_still_air_are_left_to_lbfgs_unless_accuracy_is_asked_for(wind) -> None:
+    calm = sheet(20, "corners", wind)
+    assert newton_steps(list(sc.simulate(calm, 3))) == 0
+    assert newton_steps(list(sc.simulate(calm, 1, tolerance=2e-6))) > 0
+
+
+class TestTrust:
+    def test_waits_longer_after_every_failure(self) -> None:
+        trust, waits = Trust(), []
+        for _ in range(3):
+            assert trust.asked()
+            trust.report(False)
+            wait = 0
+            while not trust.asked():
+                wait += 1
+            waits.append(wait)
+            trust._left = 0
+        assert waits[0] == SHORTEST_PAUSE and waits[0] < waits[1] <= waits[2]
+        trust.report(True)
+        assert trust.asked() and trust.kept() == {}
+
+    def test_is_saved(self) -> None:
+        trust = Trust()
+        trust.report(False)
+        trust.asked()
+        other = Trust()
+        other.restore(trust.kept())
+        assert other.kept()["newton_pause"].tolist() == trust.kept()["newton_pause"].tolist() != [0, 0]
+        for bad in ([1.5, 2.0], [1, 2, 3], [1000, 0], "no"):
+            with pytest.raises(ShellError, match="newton_pause"):
+                Trust().restore({"newton_pause": np.array(bad)})
+
+    def test_a_run_that_was_resumed_is_the_same(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        # So strict that steps fail, and runs are waiting when they are saved.
+        monkeypatch.setattr(step, "SHEET_STEPS", 1)
+        scene = sheet(20, "corners")
+        whole = list(sc.simulate(scene, 10))
+        assert any("newton_pause" in frame.state for frame in whole)
+        again = list(sc.simulate(scene, 6, resume=whole[3].state))
+        assert np.array_equal(whole[-1].positions, again[-1].positions)
+        assert newton_steps(whole[4:]) == newton_steps(again)
