@@ -349,7 +349,7 @@ class StepSolver:
         """Newton's method for soft flat sheets: as far as a frame needs, or to the tolerance that was given."""
         moved = max(potential.departure, FELT * potential.carried)
         if self._gain is None:
-            return (yield from sheet_newton(potential, x, self.tolerance, moved, EXACT_SHEET_STEPS, downhill=False))
+            return (yield from sheet_newton(potential, x, self.tolerance, moved, EXACT_SHEET_STEPS, exact=True))
         solution = yield from sheet_newton(potential, x, self._gain, moved, SHEET_STEPS)
         self._trust.report(solution.converged)
         return solution
