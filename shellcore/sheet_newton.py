@@ -8,7 +8,7 @@ diagonal: at once); with more, longer waves are too stiff. Where that counts, co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -102,6 +102,10 @@ class SheetNewton:
         self._held = held, (loose[:, held] & loose[TURNED][:, held]).astype(Single), (~free[held].T).astype(Single)
         self._tree = TreeFactor(edges, positions)
         self._on_vertices: Floats = np.zeros((9, n))
+
+    def prepare(self) -> Iterator[None]:
+        """Before the first direction, in pieces; nothing later."""
+        yield from self._tree.prepare()
 
     def begin(self, start: Floats, x: Floats, on_vertices: Floats) -> None:
         """Be at x (n, 3), with the stress of the last state `start` carried there; `on_vertices` as `vertex_blocks`."""

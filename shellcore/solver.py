@@ -248,8 +248,10 @@ def sheet_newton(potential: Potential, x: Floats, gain: float, moved: float, mos
         return Solution(x, False, np.inf, counts, "the energy at the start of the step is not finite")
     lowest = value, x
     before, change, first = LEAST_CURVED * moved, np.inf, True
-    yield "factor", change
     newton = potential.sheets(x)
+    for _ in newton.prepare():
+        yield "factor", change
+    yield "factor", change
     for _ in range(most):
         direction = newton.direction(gradient, REFINED if exact else 1)
         counts.factorisations += 1

@@ -12,6 +12,7 @@ A Newton step is checked by what it does to the energy, so six digits are plenty
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
@@ -171,20 +172,33 @@ class TreeFactor:
     """
 
     def __init__(self, edges: Ints, positions: Floats) -> None:
-        n = len(positions)
-        tree = bisected(edges, positions)
-        self._vertex_count = n
+        self._edges, self._positions = edges, positions
+        self._vertex_count = len(positions)
         self._stacks: list[_Stack] = []
-        for i, level in enumerate(tree.levels):
-            self._stacks.append(_Stack(level, n, self._stacks[-1] if self._stacks else None))
-            self._stacks[-1].entries = _entries(tree, i, self._stacks[-1], edges)
-        apart = self._stacks[:-1] if n >= THREADED and one_thread_possible() else []
-        self._halves = [
-            [stack.share(0, stack.count // 2) for stack in apart],
-            [stack.share(stack.count // 2, stack.count) for stack in apart],
-        ]
+        self._halves: tuple[list[_Share], list[_Share]] = ([], [])
         """Of either half of the mesh, from the leaves up."""
-        self._joined = [stack.share(0, stack.count) for stack in self._stacks[len(apart) :]]
+        self._joined: list[_Share] = []
+
+    def prepare(self) -> Iterator[None]:
+        """Cut the mesh and make room, once and before all else; in pieces, since callers may want to be heard."""
+        if self._stacks:
+            return
+        tree = bisected(self._edges, self._positions)
+        yield
+        for i, level in enumerate(tree.levels):
+            stack = _Stack(level, self._vertex_count, self._stacks[-1] if self._stacks else None)
+            stack.entries = _entries(tree, i, stack, self._edges)
+            last = i == len(tree.levels) - 1
+            if self._vertex_count >= THREADED and one_thread_possible() and not last:
+                half = stack.count // 2
+                for share, part in zip(
+                    self._halves, (stack.share(0, half), stack.share(half, stack.count)), strict=True
+                ):
+                    share.append(part)
+            else:
+                self._joined.append(stack.share(0, stack.count))
+            self._stacks.append(stack)
+            yield
 
     def factor(self, values: Singles) -> None:
         """Factor the matrix with blocks `values` (9, e + n): of the edges, rows of whose first vertices and columns of

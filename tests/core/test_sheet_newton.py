@@ -49,6 +49,7 @@ def test_the_direction_is_newtons() -> None:
     newton = SheetNewton([fem], system.start, 0.0 * bending, free)
     drag = system.begin_step(0.0, 0.04, x, 0 * x).energies
     inertia = system.mass / 0.04**2
+    assert list(newton.prepare()) and not list(newton.prepare())
     newton.begin(start, x, vertex_blocks(inertia, drag))
     gradient = np.where(free, rng.standard_normal(x.shape), 0.0)
     carried = MixedStress([fem], start)
@@ -74,6 +75,7 @@ def test_conjugate_gradients_put_bending_in() -> None:
     bending = 100.0 * system.bendings[0].stiffness()
     newton = SheetNewton([fem], system.start, bending, system.free)
     inertia = system.mass / 0.04**2
+    assert list(newton.prepare())
     newton.begin(x, x, vertex_blocks(inertia, []))
     gradient = np.where(system.free, np.random.default_rng(1).standard_normal(x.shape), 0.0)
     carried = MixedStress([fem], x)

@@ -50,9 +50,17 @@ def random_matrix(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return np.ascontiguousarray(values, dtype=np.float32), dense.reshape(3 * n, 3 * n)
 
 
+def ready(name: str) -> TreeFactor:
+    tree = TreeFactor(edges(name), MESHES[name][0])
+    for _ in tree.prepare():
+        pass
+    return tree
+
+
 @pytest.mark.parametrize("name", MESHES)
 def test_solves_as_dense_algebra(name: str) -> None:
-    tree = TreeFactor(edges(name), MESHES[name][0])
+    tree = ready(name)
+    assert not list(tree.prepare())
     # A second matrix in the same room must not see the first.
     for seed in (0, 1):
         values, dense = random_matrix(name, seed)
@@ -65,7 +73,7 @@ def test_solves_as_dense_algebra(name: str) -> None:
 def test_says_that_a_matrix_is_not_definite() -> None:
     values, _ = random_matrix("grid")
     values[0, len(edges("grid")) + 100] = -50.0
-    tree = TreeFactor(edges("grid"), MESHES["grid"][0])
+    tree = ready("grid")
     with pytest.raises(NotDefinite):
         tree.factor(values)
 
@@ -77,7 +85,7 @@ def test_a_second_thread_changes_no_digit(monkeypatch: pytest.MonkeyPatch) -> No
     for least in (10**9, 0):
         monkeypatch.setattr(tree_factor, "THREADED", least)
         monkeypatch.setattr(tree_factor, "one_thread_possible", lambda: True)
-        tree = TreeFactor(edges("scattered"), MESHES["scattered"][0])
+        tree = ready("scattered")
         assert bool(tree._halves[0]) == (least == 0)
         tree.factor(values)
         found.append(tree.solve(right))
