@@ -119,8 +119,12 @@ class SheetNewton:
             tangent.carry(step)
             tangent.arrive(x)
 
-    def direction(self, gradient: Floats, refined: int) -> Floats | None:
-        """−H⁻¹ gradient, (n, 3), by columns, by so many conjugate gradients; None where H is not definite."""
+    def direction(self, gradient: Floats, refined: int) -> Floats:
+        """−H⁻¹ gradient, (n, 3), by columns, by so many conjugate gradients on the last factor."""
+        return self._refined(-components(gradient), refined).T
+
+    def factor(self) -> bool:
+        """Factor the Hessian here; whether it is definite."""
         blocks, vertices = self._values[:, : self._edge_count], self._values[:, self._edge_count :]
         for tangent, part in zip(self._tangents, self._parts, strict=True):
             tangent.blocks(blocks[:, part])
@@ -138,8 +142,8 @@ class SheetNewton:
         try:
             self._tree.factor(self._values)
         except NotDefinite:
-            return None
-        return self._refined(-components(gradient), refined).T
+            return False
+        return True
 
     def _refined(self, residual: Floats, times: int) -> Floats:
         """(H + B − L)⁻¹ residual, (3, n): bending B for its stand-in L, by conjugate gradients on the factor of H.

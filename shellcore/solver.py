@@ -248,15 +248,17 @@ def sheet_newton(potential: Potential, x: Floats, gain: float, moved: float, mos
         return Solution(x, False, np.inf, counts, "the energy at the start of the step is not finite")
     lowest = value, x
     before, change, first = LEAST_CURVED * moved, np.inf, True
+    yield "factor", change
     newton = potential.sheets(x)
     for _ in newton.prepare():
         yield "factor", change
-    yield "factor", change
     for _ in range(most):
-        direction = newton.direction(gradient, REFINED if exact else 1)
+        yield "factor", change
         counts.factorisations += 1
-        if direction is None:
+        if not newton.factor():
             break
+        yield "solve", change
+        direction = newton.direction(gradient, REFINED if exact else 1)
         potential.keep_momentum(direction, gradient)
         share = 1.0
         while True:
@@ -281,7 +283,6 @@ def sheet_newton(potential: Potential, x: Floats, gain: float, moved: float, mos
             if left <= gain and share == 1.0:
                 return Solution(x if exact else _smoothed(potential, x, counts), True, change, counts)
         before = change
-        yield "factor", change
     return Solution(lowest[1], False, change, counts, f"no convergence in {counts.iterations} whole Newton steps")
 
 
