@@ -71,6 +71,9 @@ class HingeForms:
         ratio = self.rigidity[at] / self.area[at]
         triple = -ratio * sine * length / (height_left * height_right)
         matrices = (ratio * cosine)[:, None, None] * rows[:, :, None] * rows[:, None, :]
+        if not angles.any():
+            # Flat hinges rest as they are: the rows annihilate positions in a plane.
+            return matrices, triple, np.zeros(len(angles))
         correction, held = _correction(fold(flat, angles), matrices, triple)
         return matrices + correction, triple, ratio * length**2 * (1.0 - cosine) + held
 
