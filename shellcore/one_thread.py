@@ -8,15 +8,15 @@ has a way to ask for less, so OpenBLAS is asked itself; where it is not what the
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import scipy
-from numpy.linalg import _umath_linalg  # type: ignore[attr-defined]
-from scipy.linalg import _fblas
+import scipy.linalg
 
 # What builds of it call their functions.
 NAMES = tuple(f"{first}openblas_%s_num_threads{last}" for first in ("scipy_", "") for last in ("64_", ""))
@@ -44,10 +44,12 @@ def one_thread_possible() -> bool:
 def _switches() -> list[tuple[Callable[[], int], Callable[[int], None]]]:
     """How to ask and tell each OpenBLAS in use its number of threads."""
     found = {}
-    for package, user in ((np, _umath_linalg), (scipy, _fblas)):
+    for package, user in ((np, "numpy.linalg._umath_linalg"), (scipy, "scipy.linalg._fblas")):
         folder = Path(str(package.__file__)).parent
+        # Beside the package, as wheels have it; or linked with, or into, the module that calls it.
         carried = [folder.parent / f"{package.__name__}.libs", folder / ".dylibs"]
-        for library in [*(file for place in carried for file in place.glob("*openblas*")), Path(str(user.__file__))]:
+        libraries: list[Any] = [file for place in carried for file in place.glob("*openblas*")]
+        for library in [*libraries, getattr(sys.modules.get(user), "__file__", None)]:
             try:
                 handle = ctypes.CDLL(str(library))
             except OSError:
