@@ -25,7 +25,7 @@ from .types import Bools, Floats, Sparse
 from .vectors import Product, components, inner
 
 # Steps that are left to L-BFGS before Newton's method is tried again, after a first failure and at most.
-SHORTEST_PAUSE, LONGEST_PAUSE = 12, 96
+SHORTEST_PAUSE, LONGEST_PAUSE = 4, 84
 # How many times bending's diagonal the Laplacian in its place has.
 BENDING = 1.0
 # The places of xx, yy and zz in a block.
