@@ -8,6 +8,7 @@ method with conjugate gradients, implicit Euler, the same membrane and position 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import time
 from collections.abc import Sequence
@@ -165,9 +166,13 @@ def main() -> None:
     parser.add_argument("--states", type=int, default=240, help="steps measured a cell, at most")
     parser.add_argument("--scenarios", nargs="*", default=["flag", "cylinder", "bowl"])
     parser.add_argument("--resolutions", type=int, nargs="*", default=[10, 20, 40, 80, 160])
+    parser.add_argument("--keep", action="store_true", help="keep the cells of earlier runs, measure resolutions only")
     given = parser.parse_args()
     cells: list[dict[str, Any]] = []
     first = 0
+    if given.keep:
+        known = json.loads((common.OUT / "figure2.json").read_text())
+        cells, first, given.scenarios = known["cells"], known["first"], []
     for name in given.scenarios:
         for step in STEPS:
             count = max(2, round(given.duration / step))
@@ -183,7 +188,7 @@ def main() -> None:
     sizes: list[dict[str, Any]] = []
     for n in given.resolutions:
         duration = given.duration * min(1.0, (40 / n) ** 2)
-        found = rates("flag", 1 / 96, n, max(2, round(96 * duration)), given.repeats)
+        found = rates("flag", 1 / 96, n, max(2, round(96 * duration)), given.repeats, TURNS, given.states)
         said = "  ".join(f"{a},{b} {value['rate']:.4f}" for (a, b), value in found.items())
         print(f"{n}×{n} {said}   first: {first_of(found)}", flush=True)
         sizes.append({"cells": n, "rates": {f"{a},{b}": value["rate"] for (a, b), value in found.items()}})

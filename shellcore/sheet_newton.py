@@ -21,7 +21,7 @@ from .energies.edge_tangent import TURNED, EdgeTangent, Single
 from .energies.fem import Fem
 from .errors import ShellError
 from .tree_factor import NotDefinite, TreeFactor
-from .types import Bools, Floats, Sparse
+from .types import Bools, Floats, Ints, Sparse
 from .vectors import Product, components, inner
 
 # Steps that are left to L-BFGS before Newton's method is tried again, after a first failure and at most.
@@ -88,12 +88,8 @@ class SheetNewton:
         neighbours = np.maximum(np.bincount(edges.ravel(), minlength=n), 1)
         share = BENDING * bending.diagonal() / neighbours
         self._faint = (0.5 * (share[first] + share[second])).astype(Single)
-        ends, others = np.concatenate([first, second]), np.concatenate([second, first])
-        faint = np.concatenate([self._faint, self._faint]).astype(np.float64)
-        stand_in = scalar_matrix(
-            np.concatenate([ends, ends]), np.concatenate([ends, others]), np.stack([faint, -faint]), n
-        )
-        self._correction = Product(csr_matrix(bending - stand_in))
+        weights = self._faint.astype(np.float64)
+        self._correction = Product(csr_matrix(bending - _laplacian(edges, weights, n)))
         self._fixed = ~free.T
         held = np.flatnonzero(~free.all(axis=1))
         loose = np.broadcast_to(free[:, :, None], (n, 3, 3)).reshape(n, 9).T
@@ -150,19 +146,29 @@ class SheetNewton:
 
         H times a direction is known from the residual that it was found for: only B − L has to be multiplied.
         """
-        solution = np.zeros_like(residual)
-        direction, image, rho = solution, solution, 1.0
+        solution, direction, image = (np.zeros_like(residual) for _ in range(3))
+        before = np.inf
         for _ in range(times):
             z = components(self._tree.solve(residual.T))
-            rho, before = inner(residual, z), rho
-            share = rho / before if direction is not solution else 0.0
-            direction, image = z + share * direction, residual + share * image
+            rho = inner(residual, z)
+            if not rho > 0.0:
+                break
+            direction, image = z + (rho / before) * direction, residual + (rho / before) * image
+            before = rho
             product = image + self._correction(direction)
             product[self._fixed] = 0.0
             step = rho / inner(direction, product)
             solution = solution + step * direction
             residual = residual - step * product
         return solution
+
+
+def _laplacian(edges: Ints, weights: Floats, vertex_count: int) -> Sparse:
+    """∑ weight (xᵢ − xⱼ)² over edges (e, 2) as a matrix, (n, n)."""
+    first, second = edges.T
+    rows = np.concatenate([first, second, first, second])
+    columns = np.concatenate([first, second, second, first])
+    return scalar_matrix(rows, columns, np.concatenate([weights, weights, -weights, -weights]), vertex_count)
 
 
 def vertex_blocks(inertia: Floats, energies: Sequence[Energy]) -> Floats:

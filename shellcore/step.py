@@ -193,7 +193,7 @@ class StepSolver:
 
     def _alone(self, potential: StepPotential, guess: Floats, state: State) -> Solving:
         """The step of shells that touch nothing but, at most, planes and spheres by a penalty."""
-        solution = yield from self._minimised(potential, guess, far=True)
+        solution = yield from self._minimised(potential, guess, far=True, sheets=self._sheets)
         if not np.isfinite(solution.x).all():
             return solution
         start = np.where(potential.free, state.x, guess)
@@ -313,8 +313,11 @@ class StepSolver:
                 return other
         return solution
 
-    def _minimised(self, potential: StepPotential, x: Floats, again: str = "", far: bool = False) -> Solving:
-        """Minimum of the potential from x, which may be `far` from it; once more by the method `again`, if given."""
+    def _minimised(
+        self, potential: StepPotential, x: Floats, again: str = "", far: bool = False, sheets: bool = False
+    ) -> Solving:
+        """Minimum of the potential from x, which may be `far` from it; once more by the method `again`, if given.
+        `sheets`: by Newton's method for soft flat sheets first."""
         method, most = (again, MOST[again]) if again else (self._method, self._most)
         contact = self._system.contact
         touching = contact.exists and contact.presses(x)
@@ -331,9 +334,10 @@ class StepSolver:
             tolerance = self.tolerance if self._gain is None else min(self.tolerance, 0.1 * self._gain)
             if most == PATIENT:
                 tolerance /= self._stiffened
-            if self._sheets and far and not touching:
+            if sheets:
                 solution = yield from self._watched(self._sheet_steps(potential, x))
                 if solution.converged:
+                    self.stats["solver"] = "sheet_newton"
                     return solution
                 x, far = solution.x, False
             steps = quasi_newton(potential, x, tolerance, most, self._memory, self._gain, tiring, far)
