@@ -213,6 +213,9 @@ class TreeFactor:
                     wait([other])
                 other.result()
             _eliminate(self._joined, flat)
+        # LAPACK takes what is not a number for a pivot like any other; it comes up to the last front.
+        if not np.isfinite(self._stacks[-1].inverse).all():
+            raise NotDefinite
 
     def solve(self, right: Floats) -> Floats:
         """Solution (n, 3), by columns, for one right-hand side."""

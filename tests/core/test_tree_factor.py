@@ -78,6 +78,14 @@ def test_says_that_a_matrix_is_not_definite() -> None:
         tree.factor(values)
 
 
+def test_what_is_not_a_number_is_not_definite() -> None:
+    values, _ = random_matrix("grid")
+    values[4, len(edges("grid")) + 3] = np.nan
+    tree = ready("grid")
+    with pytest.raises(NotDefinite):
+        tree.factor(values)
+
+
 def test_a_second_thread_changes_no_digit(monkeypatch: pytest.MonkeyPatch) -> None:
     values, dense = random_matrix("scattered")
     right = np.random.default_rng(1).standard_normal((len(dense) // 3, 3))
