@@ -6,7 +6,7 @@ pass between rooms are (n, 3); inside a run they are kept column by column in me
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import TypeVar
 
 import numpy as np
 from scipy.sparse import block_diag, csr_matrix
@@ -18,6 +18,8 @@ try:  # scipy's kernel behind `@`, not part of its public interface: without it,
 except ImportError:  # pragma: no cover
     csr_matvec = None
 
+
+Reals = TypeVar("Reals", Floats, Singles)
 
 # BLAS uses threads for dot products from 10,000 numbers on.
 ALONE = 8192
@@ -75,14 +77,10 @@ class Product:
             thrice = block_diag([matrix] * 3, format="csr")
             self._stacked = *thrice.shape, thrice.indptr, thrice.indices, thrice.data
 
-    @overload
-    def __call__(self, v: Floats, out: Floats | None = None, add: bool = False) -> Floats: ...
-    @overload
-    def __call__(self, v: Singles, out: Singles, add: bool = False) -> Singles: ...
-    def __call__(self, v: Any, out: Any = None, add: bool = False) -> Any:
+    def __call__(self, v: Reals, out: Reals | None = None, add: bool = False) -> Reals:
         """Products (c, k) with contiguous components (c, n), into `out` where given (or added to it)."""
         if out is None:
-            result = np.zeros((len(v), self.rows))
+            result = np.zeros((len(v), self.rows), dtype=v.dtype)
         else:
             result = out
             if not add:
