@@ -27,7 +27,7 @@ from shellcore.system import System
 
 SIZES = {"regular": (400, 1600, 6400, 25600), "irregular": (450, 2100, 6500, 22500)}
 SIDE = 2.0
-ROUNDS = 2
+ROUNDS = 4
 
 
 def scene(problem: str, mesh: str, size: int, bending: str) -> sc.Scene:
