@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags
 
 from .assembly import Hessian
-from .energies.base import Energy
+from .energies.base import Energy, VertexEnergy
 from .energies.fem import Fem
 from .energies.pins import SoftPins
 from .errors import ShellError
@@ -161,7 +161,7 @@ class Integrator:
         if not all(isinstance(energy, Fem) and energy.plastic is None for energy in membranes):
             return False
         others = [energy for energy in energies if energy is not system.contact]
-        return all(any(energy is part for part in elastic) or energy.on_vertices for energy in others)
+        return all(any(energy is part for part in elastic) or isinstance(energy, VertexEnergy) for energy in others)
 
     def _sheet_newton(self, terms: StepTerms) -> SheetNewton:
         """Kept while stiffness stays."""

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from .assembly import scalar_matrix
-from .energies.base import Energy
+from .energies.base import Energy, VertexEnergy
 from .energies.edge_tangent import TURNED, EdgeTangent, Single
 from .energies.fem import Fem
 from .errors import ShellError
@@ -176,6 +176,6 @@ def vertex_blocks(inertia: Floats, energies: Sequence[Energy]) -> Floats:
     blocks = np.zeros((9, len(inertia)))
     blocks[DIAGONAL] = inertia
     for energy in energies:
-        if energy.on_vertices:
+        if isinstance(energy, VertexEnergy):
             blocks += energy.vertex_blocks()
     return blocks

@@ -47,17 +47,18 @@ class Energy(ABC):
         """Energies that add up to this one but for a constant, so that what is quadratic can be had apart."""
         return [self]
 
-    on_vertices = False
-    """Whether it couples no vertices and its Hessian stays over a step: `vertex_blocks` then has it."""
-
-    def vertex_blocks(self) -> Floats:
-        """3 × 3 blocks of the Hessian [N/m], by rows, (9, n), of an energy `on_vertices`."""
-        raise NotImplementedError
-
     def stiffness(self) -> Sparse | None:
         """Constant positive semidefinite (n, n) matrix [N/m] that stands in for the Hessian in every
         coordinate: the papers' constant Jacobian, and the matrix the solvers factor once."""
         return None
+
+
+class VertexEnergy(Energy):
+    """An energy that couples no vertices, and whose Hessian stays over a step."""
+
+    @abstractmethod
+    def vertex_blocks(self) -> Floats:
+        """3 × 3 blocks of the Hessian [N/m], by rows, (9, n)."""
 
 
 def round_off_of_squares(value: float, stiffness: float) -> float:

@@ -12,13 +12,11 @@ from scipy.sparse import bsr_matrix
 from ..assembly import Hessian
 from ..types import Floats
 from ..vectors import components, dot, inner
-from .base import Energy
+from .base import VertexEnergy
 
 
-class NormalDrag(Energy):
+class NormalDrag(VertexEnergy):
     """Drag of one step. `coefficients` c [N·s/m], (n,); `normals`, `start`, `wind` (n, 3); step h [s]."""
-
-    on_vertices = True
 
     def __init__(self, coefficients: Floats, normals: Floats, start: Floats, wind: Floats, h: float) -> None:
         self._weights = coefficients / h

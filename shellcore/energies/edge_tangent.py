@@ -76,11 +76,12 @@ class EdgeTangent:
 
     def begin(self, start: Floats, x: Floats) -> None:
         """Take up the stress of `start` (n, 3), carried on to x by the linearised strain."""
-        self._look(start)
+        self.arrive(start)
         self.carry(x - start)
-        self._look(x)
+        self.arrive(x)
 
-    def _look(self, x: Floats) -> None:
+    def arrive(self, x: Floats) -> None:
+        """Be at x (n, 3), with the stress that was carried there."""
         self._along = self._to_edges(components(x))
         self._change = np.einsum("ij,ij->j", self._along, self._along)
         self._change -= self._rest
@@ -90,10 +91,6 @@ class EdgeTangent:
         ahead = self._change + 2.0 * np.einsum("ij,ij->j", self._along, self._to_edges(components(step)))
         squares = ahead.take(self._edge_of, mode="clip").reshape(3, -1)
         self._stress = np.einsum("sem,em->sm", self._stress_of, squares)
-
-    def arrive(self, x: Floats) -> None:
-        """Be at x (n, 3), with the stress that was carried there."""
-        self._look(x)
 
     def blocks(self, out: Singles) -> None:
         """Blocks of the edges at the last position seen into `out`, (9, e)."""

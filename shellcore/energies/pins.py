@@ -8,13 +8,11 @@ from scipy.sparse import csr_matrix, diags
 from ..assembly import Hessian, scalar_matrix
 from ..types import Floats, Ints, Sparse
 from ..vectors import inner
-from .base import Energy, QuadraticEnergy
+from .base import QuadraticEnergy, VertexEnergy
 
 
-class SoftPins(Energy):
+class SoftPins(VertexEnergy):
     """½ k |x − target|² in the chosen components; `weights` k [N/m], (n, 3), zero where nothing is pinned."""
-
-    on_vertices = True
 
     def __init__(self, weights: Floats, targets: Floats) -> None:
         self.weights = weights

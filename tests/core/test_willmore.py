@@ -439,11 +439,8 @@ def test_flow_costs_no_more_than_its_factorisation(shape):
     from benchmarks.willmore import SHAPES, measure
 
     mesh = SHAPES[shape]()
-    # Two processes share caches: what another one takes of them, it takes from the flow more than from the factor.
-    for _ in range(4):
-        result, flow = measure(shape, mesh)
-        if result["flow_over_factor"] < 1.0:
-            break
+    # Another process that shares the caches disturbs the flow more than the factor: the least of ten each.
+    result, flow = measure(shape, mesh, repeats=10)
     assert 24_000 < result["triangles"] < 46_000
     assert result["flow_over_factor"] < 1.0
     assert flow.energy < 0.1 * flow.energies[0]
