@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .mesh import Topology
 from .types import Floats, Ints, Sparse
+from .vectors import components, dot
 
 
 class Pieces:
@@ -50,26 +51,35 @@ class Pieces:
         The fields are x and, for a vector b, |x|²b − 2(b·x)x less its mean, with x from the piece's mean in units
         of its size.
         """
-        x, direction = x - self.means(x), direction - self.means(direction)
-        x /= np.sqrt(self.means(_dots(x, x)))
-        square = _dots(x, x)
-        along = _dots(x, direction)
-        moments = self._average @ np.hstack([square, square * square, square * x])
-        outer = (self._average @ (x[:, :, None] * x[:, None, :]).reshape(-1, 9)).reshape(-1, 3, 3)
-        inversion_mean = moments[:, :1, None] * np.eye(3) - 2.0 * outer
+        x, direction = self._about_mean(components(x)), self._about_mean(components(direction))
+        x = x / self._spread(np.sqrt(self._averages(dot(x, x)[None])))
+        square, along = dot(x, x), dot(x, direction)
+        first, second = np.triu_indices(3)
+        by_field = [along, square * direction - 2.0 * along * x]
+        rows = np.vstack([square, square * square, square * x, *by_field, x[first] * x[second]])
+        means = self._averages(rows).T
+        outer = np.empty((self.count, 3, 3))
+        outer[:, first, second] = outer[:, second, first] = means[:, 9:]
+        inversion_mean = means[:, :1, None] * np.eye(3) - 2.0 * outer
         gram = np.empty((self.count, 4, 4))
-        gram[:, 0, 0] = moments[:, 0]
-        gram[:, 0, 1:] = gram[:, 1:, 0] = -moments[:, 2:]
-        gram[:, 1:, 1:] = moments[:, 1, None, None] * np.eye(3) - inversion_mean @ inversion_mean
+        gram[:, 0, 0] = means[:, 0]
+        gram[:, 0, 1:] = gram[:, 1:, 0] = -means[:, 2:5]
+        gram[:, 1:, 1:] = means[:, 1, None, None] * np.eye(3) - inversion_mean @ inversion_mean
         gram += 1e-12 * np.eye(4)  # symmetric pieces of very few vertices leave a field without a motion
-        right = self._average @ np.hstack([along, square * direction - 2.0 * along * x])
-        share = np.linalg.solve(gram, right[:, :, None])[:, :, 0] * self._closed[:, None]
-        scaling, inversion = share[self.of_vertex, :1], share[self.of_vertex, 1:]
-        drift: Floats = (scaling - 2.0 * _dots(x, inversion)) * x + square * inversion
-        return drift - self.means(drift)
+        share = np.linalg.solve(gram, means[:, 5:9, None])[:, :, 0] * self._closed[:, None]
+        share = self._spread(share.T)
+        drift = (share[0] - 2.0 * dot(x, share[1:])) * x + square * share[1:]
+        return np.ascontiguousarray(self._about_mean(drift).T)
 
+    def _averages(self, rows: Floats) -> Floats:
+        """Mean of each of the rows (k, n), weighted by area, over each piece, (k, pieces)."""
+        return np.stack([self._average @ row for row in rows])
 
-def _dots(a: Floats, b: Floats) -> Floats:
-    """Dot products of rows, (n, 1)."""
-    products: Floats = np.einsum("ij,ij->i", a, b)[:, None]
-    return products
+    def _about_mean(self, rows: Floats) -> Floats:
+        """Coordinates (k, n) less their means over the piece of each vertex."""
+        about: Floats = rows - self._spread(self._averages(rows))
+        return about
+
+    def _spread(self, values: Floats) -> Floats:
+        """Values (k, pieces) at the vertices of each piece: (k, n), or (k, 1) of the only piece there is."""
+        return values if self.count == 1 else np.take(values, self.of_vertex, axis=1)

