@@ -21,6 +21,8 @@ from .pairs import Pairs
 
 # Cosine of the angle by which a row's normal may turn when it is frozen anew.
 TURNED = 0.5
+# Share of the largest error of a gap that counts beside the mean of all.
+ALONE = 0.1
 # Make numbers of several vertices.
 PRIMES = (1_000_003, 998_244_353, 2_147_483_647)
 
@@ -150,10 +152,16 @@ class Rows:
         return found
 
     def drift(self, stack: Floats, x: Floats) -> float:
-        """Largest difference between a gap that presses and its true value [m]: what freezing cost."""
+        """Difference between gaps that press and their true values [m], root mean square: what freezing cost.
+
+        At least a share ALONE of the largest difference, however many rows are right.
+        """
         at, gaps, _, _ = self._pressing(x)
+        if len(at) == 0:
+            return 0.0
         true = self.pairs.picked(self.at[at]).nearest(stack)[2] - self.offset[at]
-        return float(np.abs(np.minimum(true, self.full[at]) - gaps).max(initial=0.0))
+        off = np.abs(np.minimum(true, self.full[at]) - gaps)
+        return max(float(np.sqrt(np.mean(off * off))), ALONE * float(off.max()))
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         """Energy [J] and gradient [N] on the shells, (count, 3), by columns."""

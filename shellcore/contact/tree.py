@@ -21,6 +21,8 @@ CHILDREN = {
     (True, False): (np.array([0, 1]), np.array([0, 0])),
     (False, True): (np.array([0, 0]), np.array([0, 1])),
 }
+# Level from which pairs of nodes are looked at: 8 × 8 of them.
+TOP = 3
 
 
 class Boxes:
@@ -30,12 +32,19 @@ class Boxes:
         self.low, self.high, self.back, self.ahead = low, high, back, ahead
 
     @staticmethod
-    def of(x: Floats, move: Floats | None, vertices: Ints, margin: float) -> Boxes:
-        """Boxes of things with corners `vertices` (k, c) at x (n, 3) that move by `move`, widened by `margin`."""
+    def of(x: Floats, move: Floats | None, vertices: Ints, margin: float, most: Floats | None = None) -> Boxes:
+        """Boxes of things with corners `vertices` (k, c) at x (n, 3), widened by `margin`.
+
+        They move by `move` (n, 3), or by anything between that and `most`.
+        """
         low, high = _interval(components(x), vertices)
         if move is None:
             return Boxes(low - margin, high + margin)
-        return Boxes(low - margin, high + margin, *_interval(components(move), vertices))
+        back, ahead = _interval(components(move), vertices)
+        if most is not None:
+            other_back, other_ahead = _interval(components(most), vertices)
+            back, ahead = np.minimum(back, other_back), np.maximum(ahead, other_ahead)
+        return Boxes(low - margin, high + margin, back, ahead)
 
     def meet(self, mine: Ints, other: Boxes, theirs: Ints) -> Ints:
         """The k, rising, of which box `mine[k]` may meet `other`'s `theirs[k]` during the motion."""
@@ -60,6 +69,12 @@ class Boxes:
             left = kept if left is None else _at(left, kept)
         assert left is not None
         return left
+
+    def swept(self) -> Boxes:
+        """Boxes of all places on the way, any part of it: for what meets things that do not move."""
+        if self.back is None or self.ahead is None:
+            return self
+        return Boxes(self.low + np.minimum(self.back, 0.0), self.high + np.maximum(self.ahead, 0.0))
 
     def from_rest(self) -> Boxes:
         """The same with displacements that may also be cut short, down to none."""
@@ -93,23 +108,22 @@ def _at(values: Any, indices: Ints) -> Any:
 
 
 class BoxTree:
-    """A tree over faces. `centres` (m, 3): where the faces are when it is made; order stays as they move.
+    """A tree over faces. `order` (m,): their numbers, such that every run of a power of two is a compact group."""
 
-    `which` (m,): their numbers, if they are some of all faces.
-    """
-
-    def __init__(self, centres: Floats, which: Ints | None = None) -> None:
-        self.count = len(centres)
+    def __init__(self, order: Ints) -> None:
+        self.count = len(order)
         self.depth = max(0, int(np.ceil(np.log2(max(self.count, 1)))))
-        self._order = _sorted_by_halves(centres, self.depth)
-        if which is not None:
-            self._order = np.where(self._order >= 0, which[self._order], -1)
+        self.order = order
+        self._order: Ints = np.concatenate([order, np.full((1 << self.depth) - self.count, -1)])
         self.levels: list[Boxes] = []
+
+    @staticmethod
+    def over(centres: Floats) -> BoxTree:
+        """A tree of faces with `centres` (m, 3) when it is made; the order stays as they move."""
+        return BoxTree(_sorted_by_halves(centres))
 
     def refit(self, boxes: Boxes) -> None:
         """Take the boxes of all faces."""
-        size = 1 << self.depth
-        known = self._order >= 0
         parts = []
         for values, empty in (
             (boxes.low, np.inf),
@@ -119,8 +133,8 @@ class BoxTree:
         ):
             if values is None:
                 break
-            leaves = np.full((3, size), empty)
-            leaves[:, known] = values[:, self._order[known]]
+            leaves = np.full((3, 1 << self.depth), empty)
+            leaves[:, : self.count] = picked(values, self.order)
             parts.append(leaves)
         level = Boxes(*parts)
         self.levels = [level]
@@ -132,8 +146,12 @@ class BoxTree:
     def pairs(self, other: BoxTree) -> tuple[Ints, Ints]:
         """Faces of this tree and of `other` whose boxes may meet; with itself, each pair once and none with itself."""
         alone = other is self
-        i = j = np.zeros(1, dtype=np.int64)
-        for level in range(1, max(self.depth, other.depth) + 1):
+        # Near the roots nearly all nodes meet.
+        top = min(TOP, self.depth, other.depth)
+        i, j = (index.ravel() for index in np.indices((1 << top, 1 << top)))
+        if alone:
+            i, j = i[i <= j], j[i <= j]
+        for level in range(top + 1, max(self.depth, other.depth) + 1):
             down_i, down_j = level <= self.depth, level <= other.depth
             # Children of a pair stay together: what is near in space is then near in memory.
             left, right = CHILDREN[down_i, down_j]
@@ -152,10 +170,10 @@ class BoxTree:
         return first[real], second[real]
 
 
-def _sorted_by_halves(centres: Floats, depth: int) -> Ints:
-    """Order in which every aligned run of 2^k entries is a compact group; −1 fills up to a power of two."""
-    size = 1 << depth
-    order: Ints = np.concatenate([np.arange(len(centres)), np.full(size - len(centres), -1)])
+def _sorted_by_halves(centres: Floats) -> Ints:
+    """Order (m,) in which every aligned run of 2^k entries is a compact group."""
+    depth = max(0, int(np.ceil(np.log2(max(len(centres), 1)))))
+    order: Ints = np.concatenate([np.arange(len(centres)), np.full((1 << depth) - len(centres), -1)])
     for level in range(depth):
         runs = order.reshape(1 << level, -1)
         points = np.where(runs[:, :, None] >= 0, centres[runs], np.nan)
@@ -163,4 +181,4 @@ def _sorted_by_halves(centres: Floats, depth: int) -> Ints:
         axis = np.argmax(width, axis=1)
         key = np.take_along_axis(points, axis[:, None, None], axis=2)[:, :, 0]
         order = np.take_along_axis(runs, np.argsort(np.where(runs >= 0, key, np.inf), axis=1), axis=1).ravel()
-    return order
+    return order[order >= 0]

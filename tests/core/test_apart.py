@@ -127,8 +127,8 @@ def test_a_slow_run_resumes_with_the_candidates_it_had(frames):
     rest = list(sc.simulate(scene(), 9 - frames, fps=100.0, substeps=3, resume=whole[frames - 1].state))
     assert [f.positions.tobytes() for f in rest] == [f.positions.tobytes() for f in whole[frames:]]
     assert [f.stats["contact_builds"] for f in rest] == builds[frames:]
-    broken = whole[0].state | {"near_anchor": np.zeros((2, 3))}
-    with pytest.raises(sc.ShellError, match="near_anchor"):
+    broken = whole[0].state | {"shell_pairs_low": np.zeros((2, 3))}
+    with pytest.raises(sc.ShellError, match="shell_pairs"):
         list(sc.simulate(scene(), 1, resume=broken))
 
 

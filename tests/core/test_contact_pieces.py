@@ -11,13 +11,15 @@ from meshes import bumpy, grid, icosphere
 from shellcore.contact.barrier import DEEP, DEEPEST, barrier
 from shellcore.contact.bodies import Bodies
 from shellcore.contact.bound import alike, shortened, unsafe
-from shellcore.contact.candidates import BroadPhase
 from shellcore.contact.distances import edge_edge, vertex_face
 from shellcore.contact.fans import inner_vertices, unfolded
 from shellcore.contact.friction import Friction
 from shellcore.contact.intersections import intersections
+from shellcore.contact.known import Known
+from shellcore.contact.mesh_pairs import MeshPairs
 from shellcore.contact.pairs import Pairs
 from shellcore.contact.rows import Rows
+from shellcore.contact.shell_pairs import ShellPairs
 from shellcore.contact.tree import Boxes, BoxTree
 
 
@@ -86,10 +88,16 @@ def near_pair(seed: int = 0, friction: float = 0.3):
     scene = sc.Scene(shells, colliders=colliders)
     bodies = Bodies(scene)
     stack = np.concatenate([low, high, bodies.place(0.0)])
-    broad = BroadPhase(bodies, stack)
-    pairs = Pairs(bodies, broad.build(stack, None, 0.05), stack)
+    pairs = Pairs(bodies, candidates(scene, bodies, stack, np.zeros_like(stack)), stack)
     rows = Rows(pairs, np.ones(len(pairs), dtype=bool), strength, stack[bodies.count :])
     return scene, bodies, stack, pairs, rows
+
+
+def candidates(scene, bodies, x, move, edge=1.25):
+    """All pairs that may touch on the way from x to x + move."""
+    known = Known(scene, bodies, x, edge)
+    known.build(x, move)
+    return known.candidates
 
 
 def strength(corners, full):
@@ -128,7 +136,7 @@ class TestRows:
         alone = sc.Scene(scene.shells)
         own = Bodies(alone)
         x = stack[: own.count]
-        pairs = Pairs(own, BroadPhase(own, x).build(x, None, 0.05), x)
+        pairs = Pairs(own, candidates(alone, own, x, np.zeros_like(x)), x)
         gradient = Rows(pairs, np.ones(len(pairs), dtype=bool), strength, x[:0]).value_and_gradient(x)[1]
         assert np.abs(gradient).max() > 0
         assert np.abs(gradient.sum(axis=0)).max() < 1e-12 * np.abs(gradient).sum()
@@ -181,7 +189,7 @@ class TestBroadPhase:
         points, faces = bumpy(grid(9, 7, 1.0, 1.0), 0.2, 3)
         move = 0.2 * rng.normal(size=points.shape)
         boxes = Boxes.of(points, move, faces, 0.01)
-        tree = BoxTree(points[faces].mean(axis=1))
+        tree = BoxTree.over(points[faces].mean(axis=1))
         tree.refit(boxes)
         found = {tuple(sorted(p)) for p in np.column_stack(tree.pairs(tree)).tolist()}
         i, j = np.triu_indices(len(faces), 1)
@@ -206,19 +214,93 @@ class TestBroadPhase:
         shells = [sc.Shell(points + [0.03, 0.02, 0.15 * k], faces, cloth(0.01)) for k in range(2)]
         bodies = Bodies(sc.Scene(shells))
         x = np.concatenate([shell.rest_positions for shell in shells])
-        broad, n = BroadPhase(bodies, x), len(points)
+        broad, n = ShellPairs(bodies, BoxTree.over(x[bodies.shell_surface.faces].mean(axis=1))), len(points)
         # Both fall alike, so nothing would meet; half of the lower sheet stays behind.
         move = np.tile([0.0, 0.0, -1.0], (2 * n, 1))
         way = move * np.where((np.arange(2 * n) < n) & (rng.random(2 * n) < 0.5), 0.2, 1.0)[:, None]
-        first = broad.build(x, move, 0.01)
+        first = broad.look(x, move, 0.01)
         changed = (way != move).any(axis=1)
         both = first.joined(broad.around(x, way, 0.01, changed))
-        whole = broad.build(x, way, 0.01)
+        whole = broad.look(x, way, 0.01)
         assert len(whole.vertex_face) > len(first.vertex_face)
         for found, needed in ((both.vertex_face, whole.vertex_face), (both.edge_edge, whole.edge_edge)):
             pairs = {frozenset((frozenset(r[:k]), frozenset(r[k:]))) for k in (1, 2) for r in found.tolist()}
             k = 1 if needed is whole.vertex_face else 2
             assert all(frozenset((frozenset(r[:k]), frozenset(r[k:]))) in pairs for r in needed.tolist())
+
+
+class TestMeshPairs:
+    """A sheet over the mesh of a ball that moves: what is found for all ways between two."""
+
+    def scene(self, seed):
+        rng = np.random.default_rng(seed)
+        points, faces = bumpy(grid(6, 6, 1.0, 1.0), 0.03, seed)
+        ball, ball_faces = icosphere(1, 0.3)
+        shell = sc.Shell(points + [-0.5, -0.5, 0.4], faces, cloth(0.01))
+        scene = sc.Scene([shell], colliders=[sc.Collider(ball, ball_faces, thickness=0.1)], self_contact=False)
+        bodies = Bodies(scene)
+        x = np.concatenate([shell.rest_positions, bodies.place(0.0)])
+        move, most = (0.15 * rng.normal(size=x.shape) - [0.0, 0.0, 0.1] for _ in range(2))
+        # The ball goes one way.
+        move[bodies.count :] = most[bodies.count :] = [0.05, 0.0, 0.08]
+        tree = BoxTree.over(x[bodies.shell_surface.faces].mean(axis=1))
+        return bodies, MeshPairs(bodies, bodies.mesh_surface, tree, x, 0.2), x, move, most, rng
+
+    def missed(self, bodies, found, x):
+        """Pairs of vertices and faces within the contact distance at x that are not among those found, and how many
+        are."""
+        surfaces, n = (bodies.shell_surface.faces, bodies.mesh_surface.faces), bodies.count
+        rows = []
+        for faces, vertices in ((surfaces[1], np.arange(n)), (surfaces[0], np.arange(n, bodies.total))):
+            v, f = (k.ravel() for k in np.meshgrid(vertices, np.arange(len(faces)), indexing="ij"))
+            rows.append(np.column_stack([v, faces[f]]))
+        rows = np.concatenate(rows)
+        w = vertex_face(*(x[rows[:, k]].T for k in range(4)))
+        distance = np.linalg.norm(sum(w[k, :, None] * x[rows[:, k]] for k in range(4)), axis=1)
+        close = rows[distance < bodies.half[rows[:, 0]] + bodies.half[rows[:, 3]]]
+        known = {tuple(row) for row in found.vertex_face.tolist()}
+        return [row for row in close.tolist() if tuple(row) not in known], len(close)
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_no_way_between_meets_what_was_not_found(self, seed):
+        bodies, pairs, x, move, most, rng = self.scene(seed)
+        found = pairs.look(x, move, most)
+        seen = 0
+        for _ in range(20):
+            way = move + rng.random(x.shape) * (most - move)
+            way[bodies.count :] = move[bodies.count :]
+            assert not pairs.astray(x, way).any()
+            for share in (0.3, 0.6, 1.0):
+                missing, close = self.missed(bodies, found, x + share * way)
+                assert not missing
+                seen += close
+            # Once the ball has arrived, any place in the boxes will do.
+            other = x + move + rng.random(x.shape) * (most - move)
+            other[bodies.count :] = (x + way)[bodies.count :]
+            assert not pairs.astray(x + way, other - (x + way)).any()
+            assert not self.missed(bodies, found, 0.5 * (x + way + other))[0]
+        assert seen > 50
+
+    def test_who_goes_elsewhere_is_looked_up_again(self):
+        bodies, pairs, x, move, most, rng = self.scene(7)
+        # Nothing was expected to come down.
+        move[: bodies.count], most[: bodies.count] = [0.0, 0.0, 0.1], [0.0, 0.0, 0.2]
+        found = pairs.look(x, move, most)
+        way = move.copy()
+        down = np.flatnonzero(rng.random(bodies.count) < 0.5)
+        way[down, 2] = -0.05
+        off = pairs.astray(x, way)
+        assert set(np.flatnonzero(off)) == set(down)
+        both = found.joined(pairs.around(x, way, off))
+        missing, close = self.missed(bodies, both, x + way)
+        assert close > 5 and not missing and self.missed(bodies, found, x + way)[0]
+
+    def test_a_ball_that_stopped_short_is_not_where_it_was_looked_for(self):
+        bodies, pairs, x, move, most, _ = self.scene(8)
+        pairs.look(x, move, most)
+        way = move.copy()
+        way[bodies.count :] *= 0.5
+        assert pairs.astray(x, way)[bodies.count :].all()
 
 
 class TestBound:
@@ -238,7 +320,7 @@ class TestBound:
                 continue
             move = 0.2 * rng.normal(size=x.shape)
             move[: len(points), 2] += 0.3
-            pairs = Pairs(bodies, BroadPhase(bodies, x).build(x, move, 0.02), x)
+            pairs = Pairs(bodies, candidates(bodies.scene, bodies, x, move, 0.5), x)
             factor = shortened(pairs, x, move, np.zeros(0, dtype=np.int64))
             assert ((factor >= 0) & (factor <= 1)).all()
             cut += bool((factor < 1).any())
@@ -260,7 +342,7 @@ class TestBound:
         x = np.concatenate([face.rest_positions, other.rest_positions])
         move = np.zeros_like(x)
         move[3:] = way
-        pairs = Pairs(bodies, BroadPhase(bodies, x).build(x, move, 0.02), x)
+        pairs = Pairs(bodies, candidates(bodies.scene, bodies, x, move, 0.5), x)
         return len(unsafe(pairs, x, move)[0]) == 0
 
     def test_a_corner_may_pass_round_an_edge_but_not_through_the_face(self):

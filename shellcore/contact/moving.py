@@ -1,0 +1,138 @@
+"""A surface on its way: boxes of its features, and which of them come near those of another.
+
+A way is straight, all vertices at once, from `x` by `move`, both (total, 3) [m]; where `most` is given each vertex may
+go by anything between `move` and that, coordinate by coordinate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..types import Floats, Ints
+from ..vectors import components, dot, picked
+from .bodies import Surface
+from .tree import Boxes
+
+# Boxes are made for single pairs where there is less than one for so many vertices.
+FEW = 4
+
+
+@dataclass(frozen=True)
+class Way:
+    """Where vertices start and how far they go; without `move` they stay. `alone`: what they may meet does not move."""
+
+    x: Floats
+    move: Floats | None = None
+    most: Floats | None = None
+    alone: bool = False
+
+    def boxes(self, vertices: Ints, wide: float) -> Boxes:
+        """Boxes of things with corners `vertices` (k, c), widened by `wide` [m]."""
+        boxes = Boxes.of(self.x, self.move, vertices, wide, self.most)
+        return boxes.swept() if self.alone else boxes
+
+
+def coming(rows: Ints, weights: Callable[..., Floats], first: int, way: Way, reach: float) -> Ints:
+    """Those of `rows` (p, 4) whose sides may come within `reach` [m] on their `way`.
+
+    Boxes of edges that pass each other askew overlap long before the edges are near. The direction between nearest
+    points (by `weights`) separates the sides, the `first` one or two vertices from the others, by at least the
+    difference of what its vertices reach along it, any of which may be cut short. That leaves a third of the pairs of
+    a sheet with a ball's mesh.
+    """
+    places = components(way.x)
+    corners = [np.ascontiguousarray(corner) for corner in rows.T]
+    points = [picked(places, corner) for corner in corners]
+    share = weights(*points)
+    normal = share[0] * points[0]
+    for k in range(1, 4):
+        normal += share[k] * points[k]
+    normal /= np.maximum(np.sqrt(dot(normal, normal)), 1e-300)
+    along = [dot(point, normal) for point in points]
+    if way.move is not None:
+        moves = components(way.move)
+        most = None if way.most is None else components(way.most)
+        for k, corner in enumerate(corners):
+            further = picked(moves, corner) * normal
+            if most is not None:
+                other = picked(most, corner) * normal
+                further = np.minimum(further, other) if k < first else np.maximum(further, other)
+            total = further[0] + further[1] + further[2]
+            along[k] += np.minimum(total, 0.0) if k < first else np.maximum(total, 0.0)
+    low = along[0] if first == 1 else np.minimum(along[0], along[1])
+    high = np.maximum(along[2], along[3]) if first == 2 else np.maximum(np.maximum(along[1], along[2]), along[3])
+    return rows.compress(low - high <= reach, axis=0)
+
+
+class Moving:
+    """A surface with the boxes of its vertices, edges and faces."""
+
+    def __init__(self, surface: Surface, way: Way, wide: float) -> None:
+        self.surface = surface
+        self._way, self._wide = way, wide
+
+    @cached_property
+    def vertices(self) -> Boxes:
+        """Of vertices of the stack."""
+        return self._way.boxes(np.arange(len(self._way.x))[:, None], self._wide)
+
+    @cached_property
+    def edges(self) -> Boxes:
+        """Of edges of the surface."""
+        return self._way.boxes(self.surface.edges, self._wide)
+
+    @cached_property
+    def faces(self) -> Boxes:
+        """Of faces of the surface."""
+        return self._way.boxes(self.surface.faces, self._wide)
+
+    def _meet(self, kind: str, mine: Ints, other: Moving, their_kind: str, theirs: Ints) -> Ints:
+        """The k, rising, of which features `mine[k]` and `theirs[k]` may meet."""
+        boxes, i = self._boxes(kind, mine)
+        others, j = other._boxes(their_kind, theirs)
+        return boxes.meet(i, others, j)
+
+    def _boxes(self, kind: str, index: Ints) -> tuple[Boxes, Ints]:
+        """Boxes of features, and which of them are those of `index`: all where many are asked for, else only these."""
+        if kind in vars(self) or FEW * len(index) > len(self._way.x):
+            return getattr(self, kind), index
+        corners = index[:, None] if kind == "vertices" else getattr(self.surface, kind)[index]
+        return self._way.boxes(corners, self._wide), np.arange(len(index))
+
+    def vertex_face(self, mine: Ints, other: Moving, theirs: Ints) -> Ints:
+        """Own vertices of faces `mine` against faces `theirs`, (p, 4)."""
+        parts = []
+        for corner in range(3):
+            vertex = self.surface.own_vertices[mine, corner]
+            at = np.flatnonzero(vertex >= 0)
+            vertex, face = vertex[at], theirs[at]
+            if self.surface is other.surface:
+                a, b, c = other.surface.corners
+                apart = (a[face] != vertex) & (b[face] != vertex) & (c[face] != vertex)
+                vertex, face = vertex[apart], face[apart]
+            met = self._meet("vertices", vertex, other, "faces", face)
+            parts.append(np.column_stack([vertex[met], other.surface.faces[face[met]]]))
+        return np.concatenate(parts)
+
+    def edge_edge(self, mine: Ints, other: Moving, theirs: Ints) -> Ints:
+        """Own edges of faces `mine` against those of faces `theirs`, (p, 4)."""
+        parts = []
+        for i in range(3):
+            first = self.surface.own_edges[mine, i]
+            at = np.flatnonzero(first >= 0)
+            for j in range(3):
+                second = other.surface.own_edges[theirs[at], j]
+                both = np.flatnonzero(second >= 0)
+                a, b = first[at[both]], second[both]
+                if self.surface is other.surface:
+                    low, high = self.surface.ends
+                    p, q, r, s = low[a], high[a], low[b], high[b]
+                    apart = (p != r) & (p != s) & (q != r) & (q != s)
+                    a, b = a[apart], b[apart]
+                met = self._meet("edges", a, other, "edges", b)
+                parts.append(np.column_stack([self.surface.edges[a[met]], other.surface.edges[b[met]]]))
+        return np.concatenate(parts)
