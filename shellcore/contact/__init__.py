@@ -1,7 +1,9 @@
 """Contact: sheets with colliders, each other and themselves. The files in the order data flows:
 
 1. `bodies` stacks what can touch: shells, then the vertices of colliders.
-2. `tree` and `candidates` (broad phase) find which vertices and faces, edges and edges may meet during a motion.
+2. `tree` and `moving` (broad phase) find which vertices and faces, edges and edges may meet during a motion: shells
+   (`shell_pairs`, `fans`), shells and meshes (`mesh_pairs`), shells and planes or spheres (`solid_pairs`); `lasting`
+   says for how long what they found (`candidates`) is complete.
 3. `distances` and `pairs` look closely: nearest points, separating direction, contact distance.
 4. `barrier` and `friction` are the energies, `strength` says how stiff, `rows` and `frozen` make one of them for the
    solvers; `bound` says how far a step may go without crossing.

@@ -7,6 +7,7 @@ vertex and a face or between two edges of the stack.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,8 +41,12 @@ class Surface:
         self.ends = np.ascontiguousarray(edges.T)
         self.own_vertices = _owned(faces)
         self.own_edges = _owned(face_edges)
-        self.inner = inner_vertices(faces, face_edges, int(faces.max()) + 1)
+        self._face_edges = face_edges
+
+    @cached_property
+    def inner(self) -> Bools:
         """Vertices with one closed fan of faces, up to the last one named."""
+        return inner_vertices(self.faces, self._face_edges, int(self.faces.max()) + 1)
 
 
 def _owned(features: Ints) -> Ints:

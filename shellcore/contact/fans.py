@@ -47,7 +47,7 @@ def inner_vertices(faces: Ints, face_edges: Ints, count: int) -> Bools:
     r, c = np.concatenate(rows), np.concatenate(columns)
     graph = coo_matrix((np.ones(len(r)), (r, c)), shape=(3 * m, 3 * m))
     label = connected_components(graph, directed=False)[1]
-    pieces = np.unique(np.column_stack([faces.ravel(), label]), axis=0)[:, 0]
+    pieces = faces.ravel()[np.unique(label, return_index=True)[1]]
     inner: Bools = closed & (np.bincount(pieces, minlength=count) == 1)
     return inner
 

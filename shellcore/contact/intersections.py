@@ -83,7 +83,13 @@ def intersections(
     if y is not None and others is not None:
         points, second = np.concatenate([x, y]), others + len(x)
     triangles = faces if alone else np.concatenate([faces, second])
-    f, g = _box_pairs(points[triangles], None if alone else len(faces))
+    if alone:
+        f, g = _box_pairs(points[triangles], None)
+    else:
+        # Most of a sheet is nowhere near a collider.
+        near = _reaching(points[faces], points[second]), _reaching(points[second], points[faces])
+        which = np.concatenate([near[0], len(faces) + near[1]])
+        f, g = (which[at] for at in _box_pairs(points[triangles[which]], len(near[0])))
     if alone and unfolded is not None:
         shared = np.zeros(len(f), dtype=bool)
         for mine in triangles[f].T:
@@ -116,8 +122,16 @@ def _slivers(corners: Floats) -> Bools:
     return thin
 
 
+def _reaching(corners: Floats, others: Floats) -> Ints:
+    """Triangles (m, 3, 3) whose boxes meet the box of all `others`."""
+    low, high = others.min(axis=(0, 1), initial=np.inf), others.max(axis=(0, 1), initial=-np.inf)
+    return np.flatnonzero(((corners.min(axis=1) <= high) & (corners.max(axis=1) >= low)).all(axis=1))
+
+
 def _box_pairs(corners: Floats, split: int | None) -> tuple[Ints, Ints]:
     """Triangles (m, 3, 3) whose boxes overlap, each pair once; with `split`, only pairs across that index."""
+    if len(corners) == 0:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     low, high = corners.min(axis=1), corners.max(axis=1)
     size = (high - low).max(axis=1)
     # Cells as large as a common triangle, but not so small that a large one fills thousands of them.

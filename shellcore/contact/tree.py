@@ -174,11 +174,13 @@ def _sorted_by_halves(centres: Floats) -> Ints:
     """Order (m,) in which every aligned run of 2^k entries is a compact group."""
     depth = max(0, int(np.ceil(np.log2(max(len(centres), 1)))))
     order: Ints = np.concatenate([np.arange(len(centres)), np.full((1 << depth) - len(centres), -1)])
+    # What fills up, −1, is the last of these, and comes last in every order.
+    x = np.concatenate([centres, np.full((1, 3), np.nan)]).T
     for level in range(depth):
         runs = order.reshape(1 << level, -1)
-        points = np.where(runs[:, :, None] >= 0, centres[runs], np.nan)
-        width = np.nanmax(points, axis=1, initial=-np.inf) - np.nanmin(points, axis=1, initial=np.inf)
-        axis = np.argmax(width, axis=1)
-        key = np.take_along_axis(points, axis[:, None, None], axis=2)[:, :, 0]
-        order = np.take_along_axis(runs, np.argsort(np.where(runs >= 0, key, np.inf), axis=1), axis=1).ravel()
+        values = x[:, runs]
+        real = np.where(runs >= 0, values, values[:, :, :1])
+        axis = np.argmax(real.max(axis=2) - real.min(axis=2), axis=0)
+        key = values[axis, np.arange(len(runs))]
+        order = np.take_along_axis(runs, np.argsort(key, axis=1), axis=1).ravel()
     return order[order >= 0]
