@@ -65,7 +65,7 @@ class MeshPairs(Lasting):
     def around(self, x: Floats, move: Floats, changed: Bools) -> Candidates:
         """Pairs for the way from x to x + move that involve vertices `changed` (total,) of shells."""
         faces = self.bodies.shell_surface.faces
-        which = self._tree.order[changed[faces].any(axis=1)[self._tree.order]]
+        which = self._tree.among(faces, changed)
         if len(which) == 0:
             return NONE
         way = self._way(x, move, None)

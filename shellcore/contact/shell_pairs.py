@@ -45,7 +45,7 @@ class ShellPairs(Lasting):
         For a way that differs there only from the one of the last look: together they are complete.
         """
         faces = self.bodies.shell_surface.faces
-        which = self._tree.order[changed[faces].any(axis=1)[self._tree.order]]
+        which = self._tree.among(faces, changed)
         if len(which) == 0:
             return NONE
         shell = self._moving(x, move, margin)

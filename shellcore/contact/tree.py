@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..types import Floats, Ints
+from ..types import Bools, Floats, Ints
 from ..vectors import components, picked
 
 # Which children of two nodes make pairs, by which of the nodes have any.
@@ -121,6 +121,12 @@ class BoxTree:
     def over(centres: Floats) -> BoxTree:
         """A tree of faces with `centres` (m, 3) when it is made; the order stays as they move."""
         return BoxTree(_sorted_by_halves(centres))
+
+    def among(self, faces: Ints, chosen: Bools) -> Ints:
+        """Which of its `faces` (m, 3) have a vertex that was `chosen` (total,), in its order."""
+        a, b, c = chosen[faces[self.order]].T
+        some: Ints = self.order[a | b | c]
+        return some
 
     def refit(self, boxes: Boxes) -> None:
         """Take the boxes of all faces."""
