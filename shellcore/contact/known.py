@@ -144,7 +144,8 @@ class Known:
         if self._shells is not None:
             more = self._shells.around(stack, way, self._margin, changed)
         if self._meshes is not None:
-            more = more.joined(self._meshes.around(stack, way, changed & self._meshes.astray(stack, way)))
+            # Not only what has changed: faces of what is astray were looked up as their other corners went before.
+            more = more.joined(self._meshes.around(stack, way, self._meshes.astray(stack, way)))
         more = self._allowed(more)
         self._candidates = found.joined(more)
         return more

@@ -296,6 +296,28 @@ class TestMeshPairs:
         missing, close = self.missed(bodies, both, x + way)
         assert close > 5 and not missing and self.missed(bodies, found, x + way)[0]
 
+    def test_ways_that_change_again_are_covered(self):
+        seen = 0
+        for seed in range(60):
+            bodies, _, x, _, _, rng = self.scene(seed)
+            n = bodies.count
+            move, other = np.zeros_like(x), np.zeros_like(x)
+            move[:n], other[:n] = [-0.4, -0.4, 0.0], [0.4, 0.4, 0.0]
+            known = Known(bodies.scene, bodies, x, 0.2)
+            known.begin(x, move, other)
+            # Some go down although they were not expected to; then others go aside, as they were.
+            way = np.zeros_like(x)
+            way[:n, 2] = np.where(rng.random(n) < 0.15, -0.15, 0.0)
+            known.find(x, way)
+            found, changed = known.candidates, np.zeros(len(x), dtype=bool)
+            changed[:n] = (way[:n, 2] == 0.0) & (rng.random(n) < 0.7)
+            way[changed, :2] = rng.uniform(-0.4, 0.4, (changed.sum(), 2))
+            known.widen(found, x, way, changed)
+            missing, close = self.missed(bodies, known.candidates, x + way)
+            assert not missing
+            seen += close
+        assert seen > 100
+
     def test_a_ball_that_stopped_short_is_not_where_it_was_looked_for(self):
         bodies, pairs, x, move, most, _ = self.scene(8)
         pairs.look(x, move, most)
