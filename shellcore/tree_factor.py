@@ -301,6 +301,9 @@ def _scalars(places: Ints) -> Ints:
 def _invert_lower(lower: Singles, inverse: Singles, one_by_one: bool) -> None:
     """Inverses of lower triangles (b, p, p), p a multiple of BASE, into the lower half of `inverse`."""
     b, p, _ = lower.shape
+    if p == 0:
+        # LAPACK complains of empty matrices on the console.
+        return
     if one_by_one:
         for triangle, into in zip(lower, inverse, strict=True):
             # By columns it is the upper triangle of the transpose.
