@@ -21,7 +21,9 @@ from .pairs import Pairs
 
 # Cosine of the angle by which a row's normal may turn when it is frozen anew.
 TURNED = 0.5
-# Share of the largest error of a gap at colliders that counts beside the mean of all.
+# Share of the largest error of a gap at colliders that counts beside the mean of all. A sheet that slides over edges of
+# a mesh has a few gaps off by up to five times the tolerance in every step: with 1 a drape of 6.4k vertices took 45
+# rounds and 899 gradients in 24 frames, with this 24 and 718.
 OF_COLLIDERS = 0.1
 # Make numbers of several vertices.
 PRIMES = (1_000_003, 998_244_353, 2_147_483_647)
@@ -154,9 +156,7 @@ class Rows:
     def drift(self, stack: Floats, x: Floats) -> float:
         """Difference between gaps that press and their true values [m], root mean square: what freezing cost.
 
-        At least the share OF_COLLIDERS of the largest difference at colliders, and the largest of all between shells:
-        a sheet that is caught in itself at one place is crushed there (40% of an edge, once in a drape of 25.6k
-        vertices).
+        At least the share OF_COLLIDERS of the largest difference at colliders, and all of the largest between shells.
         """
         at, gaps, _, _ = self._pressing(x)
         if len(at) == 0:

@@ -34,8 +34,11 @@ QUADRANTS = [(-0.2, -0.2), (0.2, -0.2), (0.2, 0.2), (-0.2, 0.2)]
 
 class TestNoFrameIntersects:
     def test_sheet_on_sphere(self):
-        most = max(frames_of(scenes.on_sphere(12)), key=lambda frame: frame.stats["contacts"])
-        assert most.stats["contacts"] > 5 and most.fields["contact"].max() > 0
+        frames = frames_of(scenes.on_sphere(12))
+        last = frames[-1]
+        assert last.stats["contacts"] > 0 and last.fields["contact"].max() > 0
+        # It swings: how many press differs from frame to frame.
+        assert max(frame.stats["contacts"] for frame in frames) > 10
 
     def test_sheet_on_a_corner(self):
         assert frames_of(scenes.on_corner(12))[-1].stats["contacts"] > 0
