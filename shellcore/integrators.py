@@ -27,7 +27,7 @@ from .solver import rms
 from .step_potential import StepPotential
 from .system import StepTerms, System
 from .types import Floats, Ints, Sparse
-from .vectors import by_columns
+from .vectors import Product, by_columns
 
 # Where bending adds less than this share to every diagonal entry, the constant matrix is factored without it: hinges
 # reach twice as far as triangles, and the factor is three times as full with them. On the reference sheet of 25.6k
@@ -71,7 +71,7 @@ class Integrator:
         self.beta, self.gamma = beta, gamma
         self.jacobian = jacobian
         self.preconditioner = Preconditioner()
-        self._quadratic: tuple[Sparse, float] = (None, 0.0)
+        self._quadratic: tuple[Product, float] | None = None
         self._sheets: tuple[int, SheetNewton] | None = None
         self._faint_bending = False
         self._quadratic_parts: tuple[Floats, list[Sparse]] = (np.zeros(0), [])
@@ -184,11 +184,12 @@ class Integrator:
             pull += energy.gradient(centre)
         known_inertia, known = self._quadratic_parts
         same = len(known) == len(quadratic) and all(a is b for a, (_, b) in zip(known, quadratic, strict=True))
-        if not same or not np.array_equal(known_inertia, inertia):
+        if self._quadratic is None or not same or not np.array_equal(known_inertia, inertia):
             total: Sparse = csr_matrix(diags(inertia))
             for _, matrix in quadratic:
                 total = total + matrix
-            self._quadratic = total.tocsr(), sum(float(abs(matrix).sum()) for _, matrix in quadratic)
+            entries = sum(float(abs(matrix).sum()) for _, matrix in quadratic)
+            self._quadratic = Product(total.tocsr(), often=True), entries
             self._quadratic_parts = inertia, [matrix for _, matrix in quadratic]
         parabola = Parabola(*self._quadratic, inertia, self.system.anchors, centre, by_columns(pull))
         return parabola, [energy for energy, matrix in parts if matrix is None]

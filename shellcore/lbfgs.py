@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
 from .types import Floats
-from .vectors import by_columns, inner
+from .vectors import inner
 
 # Pairs of (step, gradient change) kept: 8 gave two thirds of the error of 5 on the reference sheet at the same number
 # of gradients, 12 no less.
@@ -20,6 +20,8 @@ HISTORY = 8
 # Products go to BLAS in pieces of this many columns: below the size from which it would use threads, whose number
 # would change the last digits, and which spin for milliseconds when another process has the cores.
 WIDTH = 1024
+# Rows of the ring from the oldest to the newest, for each newest one.
+AGES = (np.arange(HISTORY)[:, None] + np.arange(1, HISTORY + 1)) % HISTORY
 
 
 class Memory:
@@ -35,10 +37,12 @@ class Memory:
         self._s: Floats = self._steps
         self._y: Floats = self._steps
         self._vector: Floats = np.zeros(0)
-        # sᵢ·yⱼ, for pairs i no newer than j.
-        self._products = np.zeros((HISTORY, HISTORY))
-        self._rows: list[int] = []
+        # sᵢ·yⱼ of pairs from the oldest to the newest, where i is no newer than j; as LAPACK has matrices.
+        self._products = np.zeros((HISTORY, HISTORY), order="F")
+        self._rows = np.zeros(0, dtype=np.int64)
         """From the oldest pair to the newest."""
+        # Rows without a pair count nothing.
+        self._weights = np.zeros(HISTORY)
 
     def _allocate(self) -> None:
         """Room for the pairs, when there is a first one: other solvers have none."""
@@ -54,36 +58,38 @@ class Memory:
         if not inner(s, y) > 1e-10 * np.sqrt(inner(s, s) * inner(y, y)):
             return
         self._allocate()
-        row = (self._rows[-1] + 1) % HISTORY if self._rows else 0
-        self._rows = [kept for kept in self._rows if kept != row] + [row]
+        count = len(self._rows)
+        row = (int(self._rows[-1]) + 1) % HISTORY if count else 0
+        if count == HISTORY:
+            self._products[:-1, :-1] = self._products[1:, 1:]
+            count -= 1
+        self._rows = AGES[row, HISTORY - count - 1 :]
         self._steps[row, : self._size] = _flat(s)
         self._changes[row, : self._size] = _flat(y)
-        self._products[:, row] = self._all(self._s, self._changes[row])
+        self._products[: count + 1, count] = self._all(self._s, self._changes[row])[self._rows]
 
     def direction(self, gradient: Floats, precondition: Callable[[Floats], Floats]) -> Floats:
         """H⁻¹ gradient, (n, 3): the two loops about the preconditioner."""
-        if not self._rows:
+        rows = self._rows
+        if not len(rows):
             return precondition(gradient)
         # With R the products sᵢ·yⱼ of pairs i no newer than j, the first loop is R α = Sᵀg, the second
         # Rᵀ β = D α − Yᵀz with R's diagonal D (Byrd, Nocedal, Schnabel 1994).
-        rows = np.array(self._rows)
-        products = self._products[rows[:, None], rows]
-        weight = np.zeros(HISTORY)
+        products, weights = self._products[: len(rows), : len(rows)], self._weights
         q = self._vector
         q[: self._size] = _flat(gradient)
-        weight[rows] = first = dtrtrs(products, self._all(self._s, q)[rows])[0]
-        q -= self._sum(weight, self._y)
-        z = precondition(self._field(q))
-        q[: self._size] = _flat(z)
+        weights[rows] = first = dtrtrs(products, self._all(self._s, q)[rows])[0]
+        q -= self._sum(weights, self._y)
+        q[: self._size] = _flat(precondition(self._field(q)))
         right = products.diagonal() * first - self._all(self._y, q)[rows]
-        weight[rows] = dtrtrs(products, right, trans=1)[0]
-        q += self._sum(weight, self._s)
-        return by_columns(self._field(q).copy(order="K"))
+        weights[rows] = dtrtrs(products, right, trans=1)[0]
+        return self._field(q + self._sum(weights, self._s))
 
     def clear(self) -> None:
         """Forget everything."""
         # The next pairs go to the first rows again, as in a new memory: sums then add up in the same order.
-        self._rows = []
+        self._rows = self._rows[:0]
+        self._weights.fill(0.0)
 
     def _all(self, pieces: Floats, vector: Floats) -> Floats:
         """Products of every row with a vector, (HISTORY,)."""

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .types import Floats, Ints, Sparse
+from .types import Floats, Ints
 from .vectors import Product, components, inner
 
 
 class Parabola:
-    """`matrix` A [N/m], (n, n); `inertia` cM [N/m], (n,); `centre` x̃ [m] and `pull` ∑ Qx̃ − f [N], (n, 3).
+    """`product` with A [N/m], (n, n); `inertia` cM [N/m], (n,); `centre` x̃ [m] and `pull` ∑ Qx̃ − f [N], (n, 3).
 
     The quadratic energies do not feel translations. Offsets are multiplied after that of an `anchors` vertex, (n,),
     of the same shell is taken off, which only inertia feels: stiff bending would drown it in round-off. `entries` ∑ |Q|
@@ -24,9 +24,9 @@ class Parabola:
     """
 
     def __init__(
-        self, matrix: Sparse, entries: float, inertia: Floats, anchors: Ints, centre: Floats, pull: Floats
+        self, product: Product, entries: float, inertia: Floats, anchors: Ints, centre: Floats, pull: Floats
     ) -> None:
-        self._product = Product(matrix)
+        self._product = product
         self._entries = entries
         self._inertia = inertia
         self._anchors = anchors

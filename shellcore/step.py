@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from .integrators import Integrator, State
 from .lbfgs import Memory
 from .scene import Scene
 from .sheet_newton import Trust
+from .shell import Shell
 from .solver import (
     EXACT_SHEET_STEPS,
     FACTORED,
@@ -31,9 +33,10 @@ from .types import Floats
 # Default tolerance on the position error of a step: this share of how far elastic forces moved the sheet in the last
 # step, or of the scene's size at 24 steps a second where that is larger.
 TOLERANCE = 0.02
-# The same for the quasi-Newton road without contact, which judges its error by the energy it still gains: 4 to 6% off
-# on a frame of a flag; 0.06 was up to 16% off.
-GAIN = 0.04
+# The same for the quasi-Newton road without contact, which judges its error by the energy it still gains. 0.02, 0.04,
+# 0.06, 0.08 take 56, 35, 29, 25 gradients a frame of a pinned sheet and are 0.4, 0.8, 0.7, 0.9% of its size off after a
+# second, with 0.99 to 1.02 of the kinetic energy; paper 52, 38, 33 for 1.6, 2.2, 3.6%. (Flags need more: `sheet_newton`.)
+GAIN = 0.06
 # Where things touch: 0.08 and 20 took 6% more gradients of a drape for 24.0 instead of 24.2% of error in a frame.
 GAIN_TOUCHING, TIRING = 0.12, 15.0
 # Where elastic forces move a sheet by less than this share of what its loads do (most of it is in free fall), the loads
@@ -381,13 +384,13 @@ class StepSolver:
 
     def _waves(self, h: float) -> float:
         """(Distance a membrane wave travels in h [s] / size of the sheet)², of the shell where it is largest."""
-        ratio = 0.0
-        for shell, scale in zip(self._scene.shells, self._system.stretch_scales, strict=True):
-            stretch = scale * max(float(np.max(a)) for a in shell.material.stretch)
-            density = float(np.min(shell.material.areal_density))
-            size = float(np.linalg.norm(np.ptp(shell.rest_positions, axis=0))) / np.sqrt(2.0)
-            ratio = max(ratio, stretch * h * h / (density * size * size))
-        return ratio
+        scales = self._system.stretch_scales
+        return max(scale * h * h * rate for scale, rate in zip(scales, self._rates, strict=True))
+
+    @cached_property
+    def _rates(self) -> list[float]:
+        """(Speed of membrane waves / size of the sheet)² [1/s²] of every shell, before its stretch was lowered."""
+        return [_wave_rate(shell) for shell in self._scene.shells]
 
     def _road(self, waves: float) -> str:
         if self._solver != "auto":
@@ -403,6 +406,14 @@ class StepSolver:
             # needs (a stiff sheet on an incline) and lips of cracks, it loses over and over as contacts come and go.
             return "quasi_newton"
         return self._method
+
+
+def _wave_rate(shell: Shell) -> float:
+    """(Speed of membrane waves / size of the sheet)² [1/s²]."""
+    stretch = max(float(np.max(a)) for a in shell.material.stretch)
+    density = float(np.min(shell.material.areal_density))
+    size = float(np.linalg.norm(np.ptp(shell.rest_positions, axis=0))) / np.sqrt(2.0)
+    return float(stretch / (density * size * size))
 
 
 def _overflowed(solution: Solution) -> bool:

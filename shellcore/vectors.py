@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 import numpy as np
-from scipy.sparse import block_diag, csr_matrix
+from scipy.sparse import csr_matrix
 
 from .types import Floats, Ints, Singles, Sparse
 
@@ -30,11 +30,15 @@ SMALL = 20000
 def inner(a: Floats, b: Floats) -> float:
     """∑ aᵢ bᵢ of arrays of one shape.
 
-    Long arrays are kept from BLAS, whose threads spin for milliseconds when another process has the cores; for short
-    ones it has none and takes 2 µs where einsum takes 8, a tenth of an iteration at 1.6k vertices.
+    Long arrays go to BLAS in pieces: its threads spin for milliseconds when another process has the cores, and for
+    short ones it has none (6.5 µs at 6.4k vertices where einsum takes 9.6, 19 instead of 34 at 25.6k).
     """
     u, v = a.T.ravel(), b.T.ravel()
-    return float(np.dot(u, v)) if u.size <= ALONE else float(np.einsum("i,i->", u, v))
+    if u.size <= ALONE:
+        return float(np.dot(u, v))
+    whole = u.size - u.size % ALONE
+    pieces = np.matmul(u[:whole].reshape(-1, 1, ALONE), v[:whole].reshape(-1, ALONE, 1))
+    return float(pieces.sum() + np.dot(u[whole:], v[whole:]))
 
 
 def components(x: Floats) -> Floats:
@@ -74,8 +78,14 @@ class Product:
         self._entries = self.rows, self.columns, matrix.indptr, matrix.indices, matrix.data
         self._stacked: tuple[int, int, Ints, Ints, Floats] | None = None
         if often and matrix.nnz <= SMALL:
-            thrice = block_diag([matrix] * 3, format="csr")
-            self._stacked = *thrice.shape, thrice.indptr, thrice.indices, thrice.data
+            starts, columns = matrix.indptr, matrix.indices
+            self._stacked = (
+                3 * self.rows,
+                3 * self.columns,
+                np.concatenate([starts[:-1], starts[:-1] + starts[-1], starts + 2 * starts[-1]]),
+                np.concatenate([columns, columns + self.columns, columns + 2 * self.columns]),
+                np.tile(matrix.data, 3),
+            )
 
     def __call__(self, v: Reals, out: Reals | None = None, add: bool = False) -> Reals:
         """Products (c, k) with contiguous components (c, n), into `out` where given (or added to it)."""

@@ -172,11 +172,11 @@ class Job:
             frame += 1
             made = step.frame
             parts = shares(store, simulation, made)
-            store.append(simulation.links, parts)
+            placed = store.append(simulation.links, parts)
             store.remember(made.state, frame)
             self.latest = {
-                link.name: (link.local(part.positions), part.faces)
-                for link, part in zip(simulation.links, parts, strict=True)
+                link.name: (local, part.faces)
+                for link, local, part in zip(simulation.links, placed, parts, strict=True)
             }
             self.done = frame
             self.stats["iterations"] += made.stats.get("iterations", 0)

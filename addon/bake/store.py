@@ -131,10 +131,12 @@ class Store:
         for target in self.targets:
             target.open(keep)
 
-    def append(self, links: list[Link], shares: list[Share]) -> None:
-        """One frame of every shell."""
-        for target, link, share in zip(self.targets, links, shares, strict=True):
-            target.append(link.local(share.positions), share)
+    def append(self, links: list[Link], shares: list[Share]) -> list[Any]:
+        """One frame of every shell; where its vertices are in its object's space, (n, 3) each."""
+        placed = [link.local(share.positions) for link, share in zip(links, shares, strict=True)]
+        for target, local, share in zip(self.targets, placed, shares, strict=True):
+            target.append(local, share)
+        return placed
 
     def remember(self, solver_state: dict[str, Any], frame: int) -> None:
         """The state after the last frame; on the disk every now and then."""
