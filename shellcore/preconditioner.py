@@ -78,11 +78,10 @@ class Preconditioner:
         self._key, self._parent, self._cut_factor = (h, version), None, None
         self.factorisations += 1
 
-    def touch(self, stiffness: Sparse) -> None:
-        """Take contacts of `stiffness` [N/m], (n, n), into account."""
-        now = Springs.of(stiffness)
+    def touch(self, now: Springs) -> None:
+        """Take the springs of contacts as they are `now` into account."""
         if self._added is None or len(self._added.ground) != len(now.ground):
-            self._added, self._touching = Springs.of(0.0 * stiffness), None
+            self._added, self._touching = Springs.none(len(now.ground)), None
         missing = now.strength - now.least(self._added).strength
         if missing > MISSING * now.strength:
             self._added, self._touching = now.most(self._added.times(FADING)), None
@@ -104,8 +103,7 @@ class Preconditioner:
         self._cut_factor, self._touching = None, None
         if self._added is not None:
             # Springs between vertices are found again at once.
-            ground = self._added.ground[parent]
-            self._added = Springs(ground, csr_matrix((len(ground), len(ground))))
+            self._added = Springs(self._added.ground[parent], Springs.none(len(parent)).between)
         if self._key is None or not steady:
             self._factor, self._key, self._parent = None, None, None
         else:

@@ -35,7 +35,7 @@ from .types import Floats
 TOLERANCE = 0.02
 # The same for the quasi-Newton road without contact, which judges its error by the energy it still gains. 0.02, 0.04,
 # 0.06, 0.08 take 56, 35, 29, 25 gradients a frame of a pinned sheet and are 0.4, 0.8, 0.7, 0.9% of its size off after a
-# second, with 0.99 to 1.02 of the kinetic energy; paper 52, 38, 33 for 1.6, 2.2, 3.6%. (Flags need more: `sheet_newton`.)
+# second, with 0.99 to 1.02 of the kinetic energy; paper with 0.04, 0.06, 0.08 takes 52, 38, 33 for 1.6, 2.2, 3.6%.
 GAIN = 0.06
 # Where things touch: 0.08 and 20 took 6% more gradients of a drape for 24.0 instead of 24.2% of error in a frame.
 GAIN_TOUCHING, TIRING = 0.12, 15.0

@@ -162,7 +162,7 @@ class StepPotential:
             self._seen = None
             return True
         if iteration % RENEW == 0:
-            self._preconditioner.touch(contact.stiffness_at(x))
+            self._preconditioner.touch(contact.springs(x))
         # After some iterations the forces of an impact are known well enough for friction.
         if iteration != GLANCE or not contact.impact(x):
             return False

@@ -7,6 +7,7 @@ from typing import Any
 from ..energies.carried import Carried, Points
 from ..types import Bools, Floats, Sparse
 from .contact import Contact
+from .springs import Springs
 
 
 class CarriedContact(Carried):
@@ -87,9 +88,9 @@ class CarriedContact(Carried):
         """As `Contact`."""
         return self._contact.leaning(self._points.read(x))
 
-    def stiffness_at(self, x: Floats) -> Sparse:
-        """As `Contact`."""
-        return self._points.stiffness(self._contact.stiffness_at(self._points.read(x)))
+    def springs(self, x: Floats) -> Springs:
+        """As `Contact`, on the unknowns."""
+        return Springs.of(self._points.stiffness(self._contact.springs(self._points.read(x)).matrix()))
 
     def stiffness(self) -> Sparse | None:
         """Nothing constant."""

@@ -11,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..assembly import Hessian
-from ..types import Floats, Sparse
+from ..types import Floats
 from ..vectors import components, dot
 from .rows import Rows, Spread
+from .springs import Springs
 
 # Slip speed [m/s] at which friction has full strength.
 CREEP = 5e-4
@@ -63,9 +64,9 @@ class Friction:
         share: Floats = np.where(y < 1.0, 2.0 - y, 1.0 / np.maximum(y, 1.0)) / self._creep
         return share
 
-    def stiffness_at(self, x: Floats) -> Sparse:
-        """A bound on the Hessian that is alike for all directions, (count, count) [N/m]."""
-        return self._spread.bound(self._all, self._force * self.pull(self.slip(x)[1] / self._creep))
+    def springs(self, x: Floats) -> Springs:
+        """A bound on the Hessian that is alike for all directions."""
+        return self._spread.springs(self._all, self._force * self.pull(self.slip(x)[1] / self._creep))
 
     def hessian(self, x: Floats) -> Hessian:
         """A bound on the second derivative, that of the parabola that touches f at |u| and lies above it.

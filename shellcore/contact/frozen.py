@@ -6,11 +6,12 @@ import numpy as np
 
 from ..assembly import Hessian
 from ..energies.base import Energy
-from ..types import Bools, Floats, Ints, Sparse
+from ..types import Bools, Floats, Ints
 from ..vectors import by_columns
 from .bodies import Bodies
 from .friction import CREEP, Friction
 from .rows import Rows
+from .springs import Springs
 
 # Steps that `shorter` compares.
 FRACTIONS = tuple(0.5**k for k in range(1, 8))
@@ -114,11 +115,11 @@ class Frozen(Energy):
         assert self._rows is not None
         return self._friction is not None or bool((self._rows.gaps(x)[0] < self._rows.full).any())
 
-    def stiffness_at(self, x: Floats) -> Sparse:
-        """A bound on the Hessian at x that is alike for all directions, (n, n) [N/m]: for preconditioners."""
+    def springs(self, x: Floats) -> Springs:
+        """A bound on the Hessian at x that is alike for all directions: for preconditioners."""
         assert self._rows is not None
-        total = self._rows.stiffness_at(x)
-        return total if self._friction is None else total + self._friction.stiffness_at(x)
+        total = self._rows.springs(x)
+        return total if self._friction is None else total.plus(self._friction.springs(x))
 
     def round_off(self, x: Floats) -> float:
         assert self._rows is not None

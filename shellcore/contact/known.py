@@ -102,40 +102,54 @@ class Known:
             kind.lapse()
         self.find(stack, move)
 
-    def find(self, stack: Floats, move: Floats) -> None:
+    def find(self, stack: Floats, move: Floats, looked: bool = False) -> Candidates | None:
         """Have candidates for the way from `stack` (total, 3), where the shadow is, to stack + move.
 
         Most vertices go about where they were expected to, and in the second round of a step where the first took them:
-        only those that do not are looked up again, at a quarter of the cost.
+        only those that do not are looked up again, at a quarter of the cost. Where the candidates were `looked` at
+        since this step began they stay, and what has come to them is returned; None if all of them are new.
         """
+        before, simple = self._candidates, not len(self._solids)
         found = self._solids.look(stack, move, self._margin, self._half)
-        if self._shells is not None:
-            found = found.joined(self._of_shells(self._shells, stack, move))
+        shells = NONE if self._shells is None else self._news_of_shells(self._shells, stack, move)
+        meshes = NONE if self._meshes is None else self._news_of_meshes(self._meshes, stack, move)
+        if looked and before is not None and simple and not len(found) and shells is not None and meshes is not None:
+            news = self._allowed(shells.joined(meshes))
+            self._candidates = before.joined(news) if len(news) else before
+            return news
+        found = found.joined(self._own)
         if self._meshes is not None:
-            found = found.joined(self._of_meshes(self._meshes, stack, move))
-        self._candidates = self._allowed(found)
+            assert self._meshes.found is not None
+            found = found.joined(self._meshes.found)
+        self._candidates = self._allowed(found if meshes is None else found.joined(meshes))
+        return None
 
-    def _of_shells(self, shells: ShellPairs, stack: Floats, move: Floats) -> Candidates:
+    def _news_of_shells(self, shells: ShellPairs, stack: Floats, move: Floats) -> Candidates | None:
+        """Pairs of shells that have come to those known; None if they were all sought anew."""
         off = shells.outside(stack, stack + move) if shells.complete else None
         if off is None or off.sum() > ANEW * len(off):
             self._look_at_shells(stack, move)
-        elif off.any():
-            self._own = self._own.joined(shells.around(stack, move, self._margin, off))
-        return self._own
+            return None
+        if not off.any():
+            return NONE
+        news = shells.around(stack, move, self._margin, off)
+        self._own = self._own.joined(news)
+        return news
 
     def _look_at_shells(self, stack: Floats, move: Floats) -> None:
         assert self._shells is not None
         self._own = self._shells.look(stack, move, self._margin)
         self.builds += 1
 
-    def _of_meshes(self, meshes: MeshPairs, stack: Floats, move: Floats) -> Candidates:
+    def _news_of_meshes(self, meshes: MeshPairs, stack: Floats, move: Floats) -> Candidates | None:
+        """The same of pairs with meshes."""
         count = self._bodies.count
         off = meshes.astray(stack, move) if meshes.complete else None
         if off is None or off[count:].any() or off.sum() > ANEW * count:
             self.builds += 1
-            return meshes.look(stack, move)
-        assert meshes.found is not None
-        return meshes.found.joined(meshes.around(stack, move, off)) if off.any() else meshes.found
+            meshes.look(stack, move)
+            return None
+        return meshes.around(stack, move, off) if off.any() else NONE
 
     def widen(self, found: Candidates, stack: Floats, way: Floats, changed: Bools) -> Candidates:
         """Add to `found` what vertices that have `changed` (total,) their way may meet, and return that alone."""

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from itertools import combinations
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from ..assembly import Hessian
-from ..types import Bools, Floats, Ints, Sparse
+from ..types import Bools, Floats, Ints
 from ..vectors import Product, components, dot, picked
 from .barrier import barrier
 from .pairs import Pairs
+from .springs import Springs
 
 # Cosine of the angle by which a row's normal may turn when it is frozen anew.
 TURNED = 0.5
@@ -172,10 +174,10 @@ class Rows:
         at, _, normals, (value, slope, _) = self._pressing(x)
         return float(value.sum()), self.spread.gathered(at, slope * normals)
 
-    def stiffness_at(self, x: Floats) -> Sparse:
-        """A bound on the Hessian that is alike for all directions, (count, count) [N/m]."""
+    def springs(self, x: Floats) -> Springs:
+        """A bound on the Hessian that is alike for all directions."""
         at, _, _, (_, _, curvature) = self._pressing(x)
-        return self.spread.bound(at, curvature)
+        return self.spread.springs(at, curvature)
 
     def hessian(self, x: Floats) -> Hessian:
         """Second derivative [N/m] on the shells."""
@@ -196,22 +198,23 @@ class Spread:
         self._all_weights = weights
         self._corners = np.where(own, corners, 0)
         self._weights = np.where(own, weights, 0.0)
-        starts = np.arange(0, 4 * corners.shape[1] + 1, 4)
-        entries = np.ascontiguousarray(self._weights.T).ravel(), np.ascontiguousarray(self._corners.T).ravel(), starts
-        matrix = csr_matrix(entries, shape=(corners.shape[1], count), copy=True)
         # Of pairs with spheres and colliders most weights are none.
-        matrix.eliminate_zeros()
-        self._to_rows, self._to_vertices = Product(matrix), Product(csr_matrix(matrix.T))
+        there = np.ascontiguousarray(self._weights.T) != 0.0
+        starts = np.zeros(len(there) + 1, dtype=np.int32)
+        np.cumsum(there.sum(axis=1), out=starts[1:])
+        self._product = Product.by_rows(
+            (len(there), count), starts, self._corners.T[there].astype(np.int32), self._weights.T[there]
+        )
         self.shift = np.zeros((3, corners.shape[1]))
         if len(goal):
             colliders = components(goal)
             for corner, weight, mine in zip(corners, weights, own, strict=True):
                 at = np.flatnonzero(~mine)
-                self.shift[:, at] += weight[at] * colliders[:, corner[at] - count]
+                self.shift[:, at] += weight[at] * picked(colliders, corner[at] - count)
 
     def moved(self, direction: Floats) -> Floats:
         """W times vectors (count, 3): (3, r)."""
-        return self._to_rows(components(direction))
+        return self._product(components(direction))
 
     def moved_at(self, at: Ints, direction: Floats) -> Floats:
         """The same for rows `at` (k,) only, (3, k)."""
@@ -228,29 +231,35 @@ class Spread:
 
     def gathered(self, at: Ints, forces: Floats) -> Floats:
         """Wᵀ times `forces` (3, k) of rows `at` (k,): (count, 3) by columns."""
-        of_rows = np.zeros((3, self._to_rows.rows))
+        of_rows = np.zeros((3, self._product.rows))
         of_rows[:, at] = forces
-        return self._to_vertices(of_rows).T
+        return self._product.transposed(of_rows).T
 
-    def bound(self, at: Ints, curvature: Floats) -> Sparse:
-        """A matrix no softer than Wᵀ diag(curvature) W, (count, count), from springs between vertices.
+    def springs(self, at: Ints, curvature: Floats) -> Springs:
+        """Springs no softer than Wᵀ diag(curvature) W.
 
         The sides of a pair are means, ∑aᵢuᵢ and ∑bⱼuⱼ, and (∑aᵢuᵢ − ∑bⱼuⱼ)² ≤ ∑aᵢbⱼ(uᵢ − uⱼ)². Springs leave the
         momentum of shells that touch each other alone, as a diagonal matrix would not.
         """
-        corners, weights, own = self._corners[:, at], self._all_weights[:, at], self._own[:, at]
+        corners, own = self._corners[:, at], self._own[:, at]
+        # Weights of the two sides have opposite signs.
+        first, second = (np.maximum(sign * self._all_weights[:, at], 0.0) for sign in (1.0, -1.0))
+        apart = first * np.where(own, 0.0, second).sum(axis=0) + second * np.where(own, 0.0, first).sum(axis=0)
+        stiff = (curvature * np.where(own, apart, 0.0)).ravel()
+        ground = np.bincount(corners.ravel(), weights=stiff, minlength=self.count).astype(np.float64)
+        shells = np.flatnonzero((own & (first > 0)).any(axis=0) & (own & (second > 0)).any(axis=0))
         rows, columns, values = [], [], []
-        for k, m in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)):
-            # Weights of the two sides have opposite signs.
-            spring = curvature * np.maximum(-weights[k] * weights[m], 0.0)
-            for a, b in ((k, m), (m, k)):
-                mine = np.flatnonzero(own[a] & (spring > 0))
-                both = mine[own[b, mine]]
-                rows += [corners[a, mine], corners[a, both]]
-                columns += [corners[a, mine], corners[b, both]]
-                values += [spring[mine], -spring[both]]
+        for k, m in combinations(range(4), 2) if len(shells) else ():
+            spring = first[k, shells] * second[m, shells] + second[k, shells] * first[m, shells]
+            both = np.flatnonzero((spring > 0) & own[k, shells] & own[m, shells])
+            ends, stiff = corners[:, shells[both]][[k, m]], (curvature[shells] * spring)[both]
+            rows += [ends[0], ends[1]]
+            columns += [ends[1], ends[0]]
+            values += [stiff, stiff]
+        if not values:
+            return Springs(ground, csr_matrix((self.count, self.count)))
         entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
-        return csr_matrix(entries, shape=(self.count, self.count))
+        return Springs(ground, csr_matrix(entries, shape=(self.count, self.count)))
 
     def blocks(self, at: Ints, blocks: Floats) -> Hessian:
         """∑ over rows `at` of wₖ wₗ block, (3 count, 3 count); `blocks` (k, 3, 3)."""

@@ -35,6 +35,7 @@ class Shadow:
         self.pairs: Pairs | None = None
         """Pairs looked at last, before it went on."""
         self._known = known
+        self._looked_from: Floats | None = None
         self._went = np.zeros_like(at)
         self._bound: Floats | None = None
         self._struck = Struck()
@@ -48,6 +49,7 @@ class Shadow:
     def look(self) -> Pairs:
         """Nearest points of the known pairs where it is."""
         self.pairs = pairs = Pairs(self.bodies, self._known.candidates, self.at)
+        self._looked_from = self.at
         self._went, self._bound = np.zeros_like(self.at), None
         return pairs
 
@@ -62,10 +64,17 @@ class Shadow:
         # Not at + (goal − at): what nothing hinders is not to differ by round-off from what has no contact.
         self.at = goal if way is wish else self.at + way
 
+    def _found(self, move: Floats) -> Pairs:
+        """Nearest points, where it is, of all pairs that may meet on the way by `move` (total, 3)."""
+        looked = self.pairs if self._looked_from is self.at else None
+        news = self._known.find(self.at, move, looked is not None)
+        if looked is None or news is None:
+            return Pairs(self.bodies, self._known.candidates, self.at)
+        return looked.joined(Pairs(self.bodies, news, self.at)) if len(news) else looked
+
     def _safe_way(self, wish: Floats, late: bool) -> Floats:
         stack, move, known = self.at, wish, self._known
-        known.find(stack, move)
-        pairs = Pairs(self.bodies, known.candidates, stack)
+        pairs = self._found(wish)
         if late:
             for mobile in self.yielding:
                 move = pushed(pairs, move, mobile, PUSHES)
@@ -103,6 +112,7 @@ class Shadow:
             way = alike(whole, stack, move) * move
         self.blocked = self._tightest(pairs, pairs.room())
         self.pairs, self._went, self._bound = pairs, way, None
+        self._looked_from = None
         return way
 
     def overlooked(self, rows: Rows, depth: float) -> bool:
@@ -124,7 +134,7 @@ class Shadow:
         if self.pairs is None:
             return np.inf
         least = self._least()
-        order = np.argsort(least)[:FIRST]
+        order = np.arange(len(least)) if len(least) <= FIRST else np.argpartition(least, FIRST)[:FIRST]
         best = self._distance(np.sort(order))
         rest = np.flatnonzero(least < best)
         return best if len(rest) <= len(order) else min(best, self._distance(rest))

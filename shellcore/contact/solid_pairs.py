@@ -18,6 +18,10 @@ class SolidPairs(Lasting):
     def __init__(self, bodies: Bodies) -> None:
         super().__init__(bodies, bodies.total)
 
+    def __len__(self) -> int:
+        """How many were found last."""
+        return 0 if self.found is None else len(self.found)
+
     def look(self, x: Floats, move: Floats, margin: float, half: float) -> Candidates:
         """Find all pairs for the way from x (total, 3) to x + move, any part of it, and then within `margin` [m].
 

@@ -34,10 +34,20 @@ class Springs:
         between.eliminate_zeros()
         return Springs(np.maximum(np.asarray(stiffness.sum(axis=1)).ravel(), 0.0), between)
 
+    @staticmethod
+    def none(count: int) -> Springs:
+        """No springs between so many vertices."""
+        return Springs(np.zeros(count), csr_matrix((count, count)))
+
     @property
     def strength(self) -> float:
         """Sum of all constants [N/m]."""
-        return float(self.ground.sum()) + float(self.between.sum())
+        return float(self.ground.sum()) + float(self.between.data.sum())
+
+    def plus(self, other: Springs) -> Springs:
+        """Both side by side."""
+        between = self.between + other.between if other.between.nnz else self.between
+        return Springs(self.ground + other.ground, between)
 
     def least(self, other: Springs) -> Springs:
         """The softer of each spring."""
@@ -47,19 +57,24 @@ class Springs:
 
     def most(self, other: Springs) -> Springs:
         """The harder of each spring; faint ones are left out."""
-        ground, between = np.maximum(self.ground, other.ground), self.between.maximum(other.between).tocsr()
-        faint = FAINT * max(float(ground.max()), float(between.max()) if between.nnz else 0.0)
+        ground, between = np.maximum(self.ground, other.ground), self.between
+        if between.nnz or other.between.nnz:
+            between = between.maximum(other.between).tocsr()
+        faint = FAINT * max(float(ground.max()), float(between.data.max(initial=0.0)))
         ground[ground < faint] = 0.0
-        between.data[between.data < faint] = 0.0
-        between.eliminate_zeros()
+        if between.nnz:
+            between.data[between.data < faint] = 0.0
+            between.eliminate_zeros()
         return Springs(ground, between)
 
     def times(self, factor: float) -> Springs:
         """All of them so many times as stiff."""
-        return Springs(factor * self.ground, factor * self.between)
+        return Springs(factor * self.ground, factor * self.between if self.between.nnz else self.between)
 
     def matrix(self) -> Sparse:
         """Their second derivative, (n, n) [N/m]."""
+        if not self.between.nnz:
+            return diags(self.ground).tocsr()
         return diags(self.ground + np.asarray(self.between.sum(axis=1)).ravel()) - self.between
 
     def kept(self) -> dict[str, Any]:

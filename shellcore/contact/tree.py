@@ -184,9 +184,12 @@ def _sorted_by_halves(centres: Floats) -> Ints:
     x = np.concatenate([centres, np.full((1, 3), np.nan)]).T
     for level in range(depth):
         runs = order.reshape(1 << level, -1)
-        values = x[:, runs]
-        real = np.where(runs >= 0, values, values[:, :, :1])
-        axis = np.argmax(real.max(axis=2) - real.min(axis=2), axis=0)
-        key = values[axis, np.arange(len(runs))]
+        low = high = x[:, np.where(runs >= 0, runs, runs[:, :1])]
+        # Half by half: numpy's own least and largest along an axis of a few numbers take ten times as long.
+        for _ in range(level, depth):
+            low = np.minimum(low[:, :, ::2], low[:, :, 1::2])
+            high = np.maximum(high[:, :, ::2], high[:, :, 1::2])
+        axis = np.argmax((high - low)[:, :, 0], axis=0)
+        key = x[axis[:, None], runs]
         order = np.take_along_axis(runs, np.argsort(key, axis=1), axis=1).ravel()
     return order[order >= 0]
