@@ -15,6 +15,7 @@ import numpy as np
 
 from ..scene import Scene
 from ..types import Bools, Floats, Ints
+from ..vectors import cross, dot
 
 # Rounding of the determinant below, in units of the sum of its terms' sizes (Shewchuk 1997, orient3d's first filter).
 FILTER = 8e-16
@@ -79,23 +80,25 @@ def intersections(
     `unfolded` (n,): vertices whose faces are known to meet nowhere else; pairs that share one are not looked at.
     """
     alone = y is None or others is None
-    points, second = x, faces
+    points, opposite = x, faces
     if y is not None and others is not None:
-        points, second = np.concatenate([x, y]), others + len(x)
-    triangles = faces if alone else np.concatenate([faces, second])
+        points, opposite = np.concatenate([x, y]), others + len(x)
+    triangles = faces if alone else np.concatenate([faces, opposite])
     if alone:
         f, g = _box_pairs(points[triangles], None)
     else:
         # Most of a sheet is nowhere near a collider.
-        near = _reaching(points[faces], points[second]), _reaching(points[second], points[faces])
+        near = _reaching(points[faces], points[opposite]), _reaching(points[opposite], points[faces])
         which = np.concatenate([near[0], len(faces) + near[1]])
         f, g = (which[at] for at in _box_pairs(points[triangles[which]], len(near[0])))
     if alone and unfolded is not None:
-        shared = np.zeros(len(f), dtype=bool)
-        for mine in triangles[f].T:
-            for theirs in triangles[g].T:
-                shared |= (mine == theirs) & unfolded[mine]
-        f, g = f[~shared], g[~shared]
+        apart = np.ones(len(f), dtype=bool)
+        first, second, third = (np.ascontiguousarray(corner) for corner in triangles.T)
+        for corner in (first, second, third):
+            mine = corner[f]
+            shared = np.flatnonzero((mine == first[g]) | (mine == second[g]) | (mine == third[g]))
+            apart[shared[unfolded[mine[shared]]]] = False
+        f, g = f[apart], g[apart]
     if len(f) == 0:
         return np.zeros((0, 2), dtype=np.int64)
     a, b = triangles[f], triangles[g]
@@ -124,27 +127,36 @@ def _slivers(corners: Floats) -> Bools:
 
 def _reaching(corners: Floats, others: Floats) -> Ints:
     """Triangles (m, 3, 3) whose boxes meet the box of all `others`."""
-    low, high = others.min(axis=(0, 1), initial=np.inf), others.max(axis=(0, 1), initial=-np.inf)
-    return np.flatnonzero(((corners.min(axis=1) <= high) & (corners.max(axis=1) >= low)).all(axis=1))
+    low, high = others.reshape(-1, 3).min(axis=0, initial=np.inf), others.reshape(-1, 3).max(axis=0, initial=-np.inf)
+    near = np.ones(len(corners), dtype=bool)
+    for axis, (least, largest) in enumerate(zip(*_boxes(corners), strict=True)):
+        near &= (least <= high[axis]) & (largest >= low[axis])
+    return np.flatnonzero(near)
+
+
+def _boxes(corners: Floats) -> tuple[Floats, Floats]:
+    """Least and largest coordinates of triangles (m, 3, 3), (3, m) each."""
+    a, b, c = (np.ascontiguousarray(corners[:, k].T) for k in range(3))
+    return np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
 
 
 def _box_pairs(corners: Floats, split: int | None) -> tuple[Ints, Ints]:
     """Triangles (m, 3, 3) whose boxes overlap, each pair once; with `split`, only pairs across that index."""
     if len(corners) == 0:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    low, high = corners.min(axis=1), corners.max(axis=1)
-    size = (high - low).max(axis=1)
+    low, high = _boxes(corners)
+    origin = low.min(axis=1)[:, None]
+    size = np.maximum.reduce(high - low)
     # Cells as large as a common triangle, but not so small that a large one fills thousands of them.
     cell = max(1.5 * float(np.median(size)), float(size.max()) / 24.0, 1e-12)
-    first = np.floor((low - low.min(axis=0)) / cell).astype(np.int64)
-    span = np.floor((high - low.min(axis=0)) / cell).astype(np.int64) - first + 1
-    count = span.prod(axis=1)
+    first = np.floor((low - origin) / cell).astype(np.int64)
+    span = np.floor((high - origin) / cell).astype(np.int64) - first + 1
+    count = span[0] * span[1] * span[2]
     which = np.repeat(np.arange(len(corners)), count)
     inside = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
-    sy, sz = span[which, 1], span[which, 2]
-    at = first[which] + np.column_stack([inside // (sy * sz), (inside // sz) % sy, inside % sz])
-    extent = at.max(axis=0) + 1
-    key = (at[:, 0] * extent[1] + at[:, 1]) * extent[2] + at[:, 2]
+    sy, sz = span[1, which], span[2, which]
+    at_x, at_y, at_z = first[:, which] + (inside // (sy * sz), (inside // sz) % sy, inside % sz)
+    key = (at_x * (at_y.max() + 1) + at_y) * (at_z.max() + 1) + at_z
     order = np.argsort(key, kind="stable")
     key, which = key[order], which[order]
     ends = np.searchsorted(key, key, side="right")
@@ -157,10 +169,13 @@ def _box_pairs(corners: Floats, split: int | None) -> tuple[Ints, Ints]:
         if len(live) == 0:
             break
         i, j = which[live], which[ahead[live]]
-        met = ((low[i] <= high[j]) & (low[j] <= high[i])).all(axis=1)
         if split is not None:
-            met &= (i < split) != (j < split)
-        found.append(np.minimum(i[met], j[met]) * len(corners) + np.maximum(i[met], j[met]))
+            across = np.flatnonzero((i < split) != (j < split))
+            i, j = i[across], j[across]
+        for least, largest in zip(low, high, strict=True):
+            met = np.flatnonzero((least[i] <= largest[j]) & (least[j] <= largest[i]))
+            i, j = i[met], j[met]
+        found.append(np.minimum(i, j) * len(corners) + np.maximum(i, j))
     pairs = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
     i, j = pairs // len(corners), pairs % len(corners)
     return i[i != j], j[i != j]
@@ -225,16 +240,17 @@ def _edges_hit(points: Floats, edges_of: Ints, triangle: Ints) -> Bools:
 
 def _overlap(a: Floats, b: Floats) -> Bools:
     """Whether triangles (n, 3, 3) in one plane overlap: no edge normal separates them."""
-    normal = np.cross(a[:, 1] - a[:, 0], a[:, 2] - a[:, 0])
-    size = np.sqrt(np.abs(normal).max(axis=1)) + 1e-300
+    first, second = ([np.ascontiguousarray(t[:, k].T) for k in range(3)] for t in (a, b))
+    normal = cross(first[1] - first[0], first[2] - first[0])
+    size = np.sqrt(np.maximum.reduce(np.abs(normal))) + 1e-300
     apart = np.zeros(len(a), dtype=bool)
-    for t in (a, b):
+    for corners in (first, second):
         for k in range(3):
-            axis = np.cross(normal, t[:, (k + 1) % 3] - t[:, k])
-            axis /= np.linalg.norm(axis, axis=1)[:, None] + 1e-300
-            pa, pb = np.einsum("nkj,nj->nk", a, axis), np.einsum("nkj,nj->nk", b, axis)
-            shared = np.minimum(pa.max(axis=1), pb.max(axis=1)) - np.maximum(pa.min(axis=1), pb.min(axis=1))
-            apart |= shared <= OVERLAP * size
+            axis = cross(normal, corners[(k + 1) % 3] - corners[k])
+            axis /= np.sqrt(dot(axis, axis)) + 1e-300
+            mine, theirs = ([dot(corner, axis) for corner in triangle] for triangle in (first, second))
+            top = np.minimum(np.maximum.reduce(mine), np.maximum.reduce(theirs))
+            apart |= top - np.maximum(np.minimum.reduce(mine), np.minimum.reduce(theirs)) <= OVERLAP * size
     return ~apart
 
 
