@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from .types import Floats, Ints, Shorts, Singles, Sparse
+from .types import Bools, Floats, Ints, Shorts, Singles, Sparse
 
 try:  # scipy's kernel behind `@`, not part of its public interface: without it, `@` does.
     from scipy.sparse._sparsetools import csc_matvec, csr_matvec
@@ -20,6 +20,7 @@ except ImportError:  # pragma: no cover
 
 
 Reals = TypeVar("Reals", Floats, Singles)
+Columns = TypeVar("Columns", Floats, Ints, Bools)
 
 # BLAS uses threads for dot products from 10,000 numbers on.
 ALONE = 8192
@@ -51,8 +52,8 @@ def by_columns(x: Floats) -> Floats:
     return np.asfortranarray(x)
 
 
-def picked(v: Floats, indices: Ints) -> Floats:
-    """Columns of (3, k) components at valid indices: 4 times as fast as indexing (no checks, no strides)."""
+def picked(v: Columns, indices: Ints) -> Columns:
+    """Columns of (c, k) components at valid indices: 4 times as fast as indexing (no checks, no strides)."""
     return v.take(indices, axis=1, mode="clip")
 
 

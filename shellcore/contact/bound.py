@@ -140,21 +140,21 @@ def pushed(pairs: Pairs, move: Floats, mobile: Floats, rounds: int) -> Floats:
         return move
     # Only pairs that come near, or would if their sides were pushed as far as others are.
     rows = np.flatnonzero(excess > -float(excess.max()))
-    pairs, along = pairs.picked(rows), along[:, rows]
+    pairs, along = pairs.picked(rows), picked(along, rows)
     low, high, budget = low[rows], high[rows], budget[rows]
     moves, corners = components(move).copy(), pairs.corners
     face = np.arange(len(pairs)) < pairs.faces
     for _ in range(rounds):
         bad = np.flatnonzero(high - low > budget)
-        hit = _pushed_once(pairs, bad, low[bad], high[bad], budget[bad], along[:, bad], moves, mobile)
+        hit = _pushed_once(pairs, bad, low[bad], high[bad], budget[bad], picked(along, bad), moves, mobile)
         if len(hit) == 0:
             break
         # Only pairs of vertices that were pushed see another motion.
         is_hit = np.zeros(len(move), dtype=bool)
         is_hit[hit] = True
         again = np.flatnonzero(is_hit[corners].any(axis=0))
-        normals, faces = pairs.normals[:, again], face[again]
-        first, second, third, fourth = (dot(picked(moves, corners[k, again]), normals) for k in range(4))
+        normals, faces = picked(pairs.normals, again), face[again]
+        first, second, third, fourth = (dot(picked(moves, corner), normals) for corner in picked(corners, again))
         along[:, again] = first, second, third, fourth
         low[again] = np.where(faces, first, np.minimum(first, second))
         high[again] = np.maximum(np.maximum(third, fourth), np.where(faces, second, third))
@@ -168,7 +168,7 @@ def _pushed_once(
 
     Of these pairs: `low`, `high` of their sides, `budget` [m], and how their vertices move `along` n, (4, k).
     """
-    corners, n, face = pairs.corners[:, bad], pairs.normals[:, bad], bad < pairs.faces
+    corners, n, face = picked(pairs.corners, bad), picked(pairs.normals, bad), bad < pairs.faces
     second = np.stack([np.zeros_like(face), face, np.ones_like(face), np.ones_like(face)])
     give = mobile[corners]
     give_first = np.where(second, 1.0, give).min(axis=0)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..assembly import Hessian
 from ..types import Floats
-from ..vectors import components, dot
+from ..vectors import components, dot, picked
 from .rows import Rows, Spread
 from .springs import Springs
 
@@ -31,13 +31,13 @@ class Friction:
         force = normal * coefficient
         at = np.flatnonzero(force > 0)
         self._force = force[at]
-        self._normals = rows.normals[:, at]
-        corners, weights = rows.corners[:, at], rows.weights[:, at]
+        self._normals = picked(rows.normals, at)
+        corners, weights = picked(rows.corners, at), picked(rows.weights, at)
         self._spread = Spread(corners, weights, rows.pairs.bodies.count, goal)
         # Slip is counted from here.
         begun = components(start)
         for weight, corner in zip(weights, corners, strict=True):
-            self._spread.shift -= weight * begun[:, corner]
+            self._spread.shift -= weight * picked(begun, corner)
         self._all = np.arange(len(at))
         self._creep = creep
 

@@ -30,7 +30,8 @@ class Pairs:
     def __init__(self, bodies: Bodies, candidates: Candidates, x: Floats) -> None:
         self.bodies = bodies
         self.faces = len(candidates.vertex_face)
-        self.corners: Ints = np.concatenate([candidates.vertex_face.T, candidates.edge_edge.T], axis=1)
+        both = np.concatenate([candidates.vertex_face, candidates.edge_edge])
+        self.corners: Ints = np.ascontiguousarray(both.T)
         self.radius = np.concatenate([candidates.radius, np.zeros(len(candidates.edge_edge))])
         self._planes = components(candidates.normals)
         self.weights, self.normals, self.distance = self.nearest(x)
@@ -124,9 +125,9 @@ class Pairs:
         part.faces = int(np.searchsorted(rows, self.faces))
         part._planes = self._planes[:, rows[: int(np.searchsorted(rows, self._planes.shape[1]))]]
         for name in ("corners", "weights", "normals"):
-            setattr(part, name, getattr(self, name).take(rows, axis=1))
+            setattr(part, name, picked(getattr(self, name), rows))
         for name in ("radius", "distance", "reach", "core"):
-            setattr(part, name, getattr(self, name)[rows])
+            setattr(part, name, getattr(self, name).take(rows, mode="clip"))
         return part
 
 

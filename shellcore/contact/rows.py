@@ -48,8 +48,8 @@ class Rows:
     ) -> None:
         self.at = _telling(pairs, np.flatnonzero(which), struck)
         self.pairs = pairs
-        self.normals, self.corners = pairs.normals[:, self.at], pairs.corners[:, self.at]
-        self.weights = pairs.weights[:, self.at]
+        self.normals, self.corners = picked(pairs.normals, self.at), picked(pairs.corners, self.at)
+        self.weights = picked(pairs.weights, self.at)
         self.spread = Spread(self.corners, self.weights, pairs.bodies.count, goal)
         self.offset = (pairs.radius + pairs.core)[self.at]
         self._lift_corners()
@@ -119,7 +119,7 @@ class Rows:
 
     def _turned(self, at: Ints, vectors: Floats) -> Floats:
         """Normals of rows `at` (k,), (3, k): frozen, but those of spheres point where the `vectors` do."""
-        normals = self.normals[:, at]
+        normals = picked(self.normals, at)
         if len(self._round):
             ball = np.flatnonzero(self.pairs.radius[self.at[at]] > 0)
             vector = vectors[:, at[ball]]
@@ -147,12 +147,12 @@ class Rows:
         points = components(stack)
         vectors = np.zeros((3, len(self)))
         for weight, corner in zip(self.weights, self.corners, strict=True):
-            vectors += weight * points[:, corner]
+            vectors += weight * picked(points, corner)
         return -barrier(self._gaps_of(vectors), self.full, self.stiffness)[1]
 
     def pressed(self, x: Floats, share: float) -> Ints:
         """Vertices of the stack in rows whose gap is below a `share` of that at which force begins."""
-        found: Ints = np.unique(self.corners[:, self.gaps(x)[0] < share * self.full])
+        found: Ints = np.unique(picked(self.corners, np.flatnonzero(self.gaps(x)[0] < share * self.full)))
         return found
 
     def drift(self, stack: Floats, x: Floats) -> float:
@@ -165,7 +165,7 @@ class Rows:
             return 0.0
         true = self.pairs.picked(self.at[at]).nearest(stack)[2] - self.offset[at]
         off = np.abs(np.minimum(true, self.full[at]) - gaps)
-        shells = (self.corners[:, at] < self.pairs.bodies.count).all(axis=0)
+        shells = (picked(self.corners, at) < self.pairs.bodies.count).all(axis=0)
         worst = max(float(off[shells].max(initial=0.0)), OF_COLLIDERS * float(off.max()))
         return max(float(np.sqrt(np.mean(off * off))), worst)
 
@@ -241,9 +241,9 @@ class Spread:
         The sides of a pair are means, ∑aᵢuᵢ and ∑bⱼuⱼ, and (∑aᵢuᵢ − ∑bⱼuⱼ)² ≤ ∑aᵢbⱼ(uᵢ − uⱼ)². Springs leave the
         momentum of shells that touch each other alone, as a diagonal matrix would not.
         """
-        corners, own = self._corners[:, at], self._own[:, at]
+        corners, own, weights = picked(self._corners, at), picked(self._own, at), picked(self._all_weights, at)
         # Weights of the two sides have opposite signs.
-        first, second = (np.maximum(sign * self._all_weights[:, at], 0.0) for sign in (1.0, -1.0))
+        first, second = (np.maximum(sign * weights, 0.0) for sign in (1.0, -1.0))
         apart = first * np.where(own, 0.0, second).sum(axis=0) + second * np.where(own, 0.0, first).sum(axis=0)
         stiff = (curvature * np.where(own, apart, 0.0)).ravel()
         ground = np.bincount(corners.ravel(), weights=stiff, minlength=self.count).astype(np.float64)
@@ -300,10 +300,10 @@ def _telling(pairs: Pairs, at: Ints, struck: Ints | None) -> Ints:
     Where the nearest point of an edge is its end, a vertex-face pair says the same; where that of a face is a corner,
     the pair of corner and sphere does.
     """
-    weighty = (np.abs(pairs.weights[:, at]) > 1e-6).sum(axis=0)
+    weighty = (np.abs(picked(pairs.weights, at)) > 1e-6).sum(axis=0)
     tells = weighty == 4
     bodies, faces = pairs.bodies, int(np.searchsorted(at, pairs.faces))
-    corners, radius = pairs.corners[:, at[:faces]], pairs.radius[at[:faces]]
+    corners, radius = picked(pairs.corners, at[:faces]), pairs.radius[at[:faces]]
     ball = (radius > 0) & (corners[0] >= bodies.count)
     # Corners that are lifted (below) keep their faces off, too.
     small = np.zeros(faces, dtype=bool)
@@ -320,7 +320,7 @@ def _telling(pairs: Pairs, at: Ints, struck: Ints | None) -> Ints:
 
 def _names(pairs: Pairs, at: Ints) -> Ints:
     """A number for each pair of rows `at` (k,) that does not depend on which edge comes first (any hash may clash)."""
-    a, b, c, d = pairs.corners[:, at]
+    a, b, c, d = picked(pairs.corners, at)
     faces = at < pairs.faces
     first, second = np.where(faces, a, (a + PRIMES[0]) * (b + PRIMES[1])), (c + PRIMES[0]) * (d + PRIMES[1])
     name: Ints = np.where(faces, PRIMES[2] * (first * PRIMES[0] + b) + second, first * second)
