@@ -131,6 +131,29 @@ class TestRows:
         bound = np.kron(rows.springs(x).matrix().toarray(), np.eye(3))
         assert np.linalg.eigvalsh(bound - matrix).min() > -1e-9 * np.abs(matrix).max()
 
+    def test_springs_are_those_of_single_pairs(self):
+        _, bodies, stack, _, rows = near_pair()
+        x, n = stack[: bodies.count], bodies.count
+        at, _, _, (_, _, curvature) = rows._pressing(x)
+        assert len(at) > 50
+        wanted = np.zeros((n, n))
+        for row, stiff in zip(at, curvature, strict=True):
+            corners, weights = rows.corners[:, row], rows.weights[:, row]
+            for a, w in zip(corners, weights, strict=True):
+                for b, v in zip(corners, weights, strict=True):
+                    spring = stiff * max(-w * v, 0.0)
+                    if a < n:
+                        wanted[a, a] += spring
+                        if b < n:
+                            wanted[a, b] -= spring
+        found = rows.springs(x)
+        assert np.allclose(found.matrix().toarray(), wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
+        # Both shells lean on colliders, and on each other.
+        assert (found.ground > 0).any() and found.between.nnz
+        twice = found.plus(found)
+        assert np.allclose(twice.matrix().toarray(), 2.0 * wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
+        assert twice.strength == pytest.approx(2.0 * found.strength)
+
     def test_shells_push_each_other_equally(self):
         scene, _, stack, _, _ = near_pair()
         alone = sc.Scene(scene.shells)

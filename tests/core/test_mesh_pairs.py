@@ -103,6 +103,26 @@ class TestMeshPairs:
             seen += close
         assert seen > 100
 
+    def test_what_was_looked_at_stays_and_what_comes_is_told(self):
+        told = 0
+        for seed in range(20):
+            bodies, _, x, _, _, rng = self.scene(seed)
+            n, known = bodies.count, Known(bodies.scene, bodies, x, 0.2)
+            known.begin(x, np.zeros_like(x), np.zeros_like(x))
+            before = known.candidates
+            assert len(known.find(x, np.zeros_like(x), looked=True)) == 0 and known.candidates is before
+            way = np.zeros_like(x)
+            way[:n, 2] = np.where(rng.random(n) < 0.15, -0.15, 0.0)
+            news = known.find(x, way, looked=True)
+            told += len(news)
+            assert len(known.candidates) == len(before) + len(news)
+            assert not self.missed(bodies, known.candidates, x + way)[0]
+            # All that was known then is of no use to those who go another way.
+            way[:n, 2] = -0.15
+            assert known.find(x, way, looked=True) is None
+            assert not self.missed(bodies, known.candidates, x + way)[0]
+        assert told > 20
+
     def test_a_ball_that_stopped_short_is_not_where_it_was_looked_for(self):
         bodies, pairs, x, move, most, _ = self.scene(8)
         pairs.look(x, move, most)
