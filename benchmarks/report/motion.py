@@ -233,7 +233,7 @@ def swinging_energy() -> dict[str, list[float]]:
             points, faces = meshes.grid(8, 8, 0.5, 0.5)
             shell = sc.Shell(points, faces, sc.Material.preset("cotton"), bending=model)
             shell.pin(np.flatnonzero(points[:, 1] > 0.5 - 1e-9))
-            scene = sc.Scene([shell])
+            scene = sc.Scene([shell], self_contact=False)
             options = {"integrator": integrator, "solver": "newton", "tolerance": 1e-7}
             frames = sc.simulate(scene, 48, fps=48, substeps=substeps, **options)
             name = f"{model}, {integrator}, 1/{48 * substeps} s"
