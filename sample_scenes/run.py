@@ -37,7 +37,7 @@ from sample_scenes.kit.card import Fact, Size  # noqa: E402
 # Scene, frame, and the part of its height to show.
 HERO = (
     ("poster", 13, 0.0, 1.0),
-    ("flag", 36, 0.0, 0.5),
+    ("flag", 36, 0.0, 0.54),
     ("crisps", 40, 0.0, 1.0),
     ("hats", 11, 0.0, 1.0),
 )
