@@ -104,7 +104,7 @@ class Stepper:
             except StopIteration as end:
                 solution = end.value
                 break
-        self.integrator.finish(state, solution.x, self.step)
+        self.integrator.finish(state, potential, solution.x, self.step)
         spent = time.process_time() - began
         assert solution.converged, solution.why
         return spent, solution.counts

@@ -25,6 +25,7 @@ class Fields(Mapping[str, Floats]):
     def __init__(self, system: System, x: Floats, cracks: Cracks | None = None) -> None:
         # Contacts of this moment: later steps look elsewhere.
         self._contact_forces: Floats = system.contact.forces(x)[: system.visible]
+        self._share = system.contact_share
         self._system = system
         self._x = x
         # What a later step replaces: a field read late still belongs to its frame.
@@ -98,7 +99,7 @@ class Fields(Mapping[str, Floats]):
         total = self._contact_forces
         for penalty in self._penalties:
             total = total + penalty.gradient(self._system.on_surface(self._x))
-        size: Floats = np.linalg.norm(total, axis=1)
+        size: Floats = self._share * np.linalg.norm(total, axis=1)
         return size
 
 

@@ -19,6 +19,7 @@ from .energies.base import Energy, VertexEnergy
 from .energies.fem import Fem
 from .energies.pins import SoftPins
 from .errors import ShellError
+from .impacts import without_rebound
 from .mixed import MixedStress
 from .parabola import Parabola
 from .preconditioner import Preconditioner
@@ -69,6 +70,8 @@ class Integrator:
         self.system = system
         self.name = name
         self.beta, self.gamma = beta, gamma
+        self.hands_on = name == "newmark"
+        """Whether the next step takes over accelerations: those by contact are not (`impacts.py`)."""
         self.jacobian = jacobian
         self.preconditioner = Preconditioner()
         self._quadratic: tuple[Product, float] | None = None
@@ -107,8 +110,10 @@ class Integrator:
         newmark = self.name == "newmark"
         scale = 1.0 / (self.beta * h * h) if newmark else 1.0 / (h * h)
         centre = x + h * v
+        system.contact_share = 1.0
         if newmark:
             centre = centre + (h * h * (0.5 - self.beta)) * state.a
+            system.contact_share = 2.0 * self.beta
         damping = self._mass_damping(state, centre, h)
         energies = list(terms.energies) + damping
         membrane, bending = self.name != "imex_bending", self.name != "imex_membrane"
@@ -152,7 +157,7 @@ class Integrator:
         their bending, and all else on single vertices. `energies`: those that are not quadratic."""
         system = self.system
         flat = not (system.models or system.curved)
-        if self.name != "implicit_euler" or not (flat and system.steady and self._faint_bending):
+        if self.name not in ("implicit_euler", "newmark") or not (flat and system.steady and self._faint_bending):
             return False
         if not MANY_SHEETS >= system.vertex_count >= FEW_SHEETS:
             return False
@@ -241,18 +246,25 @@ class Integrator:
                 matrix = whole
         return matrix
 
-    def finish(self, state: State, x: Floats, h: float) -> State:
-        """State at the end of an implicit step whose minimum is x."""
-        if self.name == "newmark":
-            centre = state.x + h * state.v + (h * h * (0.5 - self.beta)) * state.a
-            a = (x - centre) / (self.beta * h * h)
+    def finish(self, state: State, potential: StepPotential, x: Floats, h: float) -> State:
+        """State at the end of an implicit step whose potential has its minimum at x."""
+        newmark = self.name == "newmark"
+        if newmark:
+            a = (x - potential.centre) / (self.beta * h * h)
             v = state.v + h * ((1.0 - self.gamma) * state.a + self.gamma * a)
-            # Held components follow their targets: the scheme's own velocity would ring on them.
-            v = np.where(self.system.free, v, (x - state.x) / h)
-            a = np.where(self.system.free, a, 0.0)
         else:
             v = (x - state.x) / h
             a = (v - state.v) / h
+        pushed = potential.contact_force(x) if self.hands_on else None
+        if pushed is not None:
+            by_contact = pushed * self.system.per_mass
+            a = a - by_contact
+            if newmark:
+                v = without_rebound(self.system, x, v + (h * (2.0 * self.beta - self.gamma)) * by_contact, h)
+        if newmark:
+            # Held components follow their targets: the scheme's own velocity would ring on them.
+            v = np.where(self.system.free, v, (x - state.x) / h)
+            a = np.where(self.system.free, a, 0.0)
         return State(state.time + h, x, v, a)
 
     # An unstable step overflows: the caller looks at what comes out.

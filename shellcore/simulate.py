@@ -226,7 +226,8 @@ class _Run:
             yield Progress(stage, state.time, index, iteration, change)
 
     def _reset_stats(self) -> None:
-        self.stats = dict.fromkeys(("steps", "halvings", "iterations", "gradients", "products", "factorisations"), 0)
+        counts = ("steps", "halvings", "damped_steps", "iterations", "gradients", "products", "factorisations")
+        self.stats = dict.fromkeys(counts, 0)
         self.stats |= {
             "change": 0.0,
             "dissipated": 0.0,

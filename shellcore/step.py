@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .balance import Balance
+from .balance import Balance, Gains, kinetic
 from .integrators import Integrator, State
 from .lbfgs import Memory
 from .scene import Scene
@@ -96,6 +96,8 @@ class StepSolver:
         self.iterations = iterations
         self._scene = scene
         self._integrator = integrator
+        # Newmark damps nothing: a run of it, whatever single steps are taken by.
+        self._undamped = integrator.name == "newmark"
         self._fragile = fragile
         self._size = float(np.linalg.norm(np.ptp(self._system.start, axis=0)))
         self._given = tolerance
@@ -113,6 +115,8 @@ class StepSolver:
         self._touching = False
         self._end: State
         self._returned = 0.0
+        self._gains = Gains()
+        self._damped = 0
 
     @property
     def _system(self) -> System:
@@ -121,22 +125,47 @@ class StepSolver:
 
     def solve(self, state: State, h: float) -> Solving:
         """Where the step from `state` over h [s] ends."""
+        before = self.balance.gains
+        if not before.left:
+            solution = yield from self._ended(state, h)
+            if not (self._undamped and self._gains.overdrawn(before)):
+                self._gains = self._gains.kept_up()
+                return solution
+        # Newmark gains energy: by implicit Euler, which takes what the sheet rings with. Made anew, it has no memory.
+        undamped = self._integrator
+        self._integrator = Integrator(self._system, "implicit_euler", 0.0, 0.0, undamped.jacobian)
+        self._integrator.hands_on = True
+        try:
+            solution = yield from self._ended(state, h)
+        finally:
+            self._integrator = undamped
+        self._gains, self._damped = self._gains.rested(), 1
+        return solution
+
+    def _ended(self, state: State, h: float) -> Solving:
+        """The same by the scheme as it is; also finds the state at the end."""
         potential, guess = self._begin(state, h)
         way = self._near if self._system.contact.exists else self._alone
         solution = yield from way(potential, guess, state)
         if _overflowed(solution):
             # Not even a step that is taken as it is.
             solution.x = np.full_like(solution.x, np.nan)
-        self._end = self._integrator.finish(state, solution.x, h)
+        self._end = self._integrator.finish(state, potential, solution.x, h)
         self._returned = self.balance.close(self._system, self._end, solution.excess)
         solution.owed = max(solution.excess - self._returned - FAINT * potential.fallen, 0.0)
+        self._gains, self._damped = self.balance.gains, 0
+        if self._undamped and self.iterations is None and np.isfinite(solution.x).all():
+            before, after = (kinetic(self._system, v) for v in (state.v, self._end.v))
+            self._gains = self._gains.after_step(after - before + potential.risen(solution.x), before, after)
         return solution
 
     def finish(self, solution: Solution) -> State:
         """The state that ends the step at a solution: the last one found."""
+        self.balance.gains = self._gains
         self.balance.stored = self._system.stored(self._end.x) if self._keeps_energy() else None
         self.stats["excess_energy"] += self._returned
         self.stats["steps"] += 1
+        self.stats["damped_steps"] += self._damped
         self.stats["change"] = max(self.stats["change"], solution.change)
         return self._end
 
@@ -161,10 +190,10 @@ class StepSolver:
         if self._system.contact.exists:
             self._system.contact.keep_springs(self.iterations is None and self._road_in_contact() != "quasi_newton")
         potential, guess = self._integrator.begin(state, h)
-        fit = quasi and self._solver == "auto" and self.iterations is None and not self._fragile
+        fit = (quasi or self._undamped) and self._solver == "auto" and self.iterations is None and not self._fragile
         # A sheet that hangs is better left to L-BFGS: most of it is slack, and buckles. Wind stretches it.
-        wanted = self._given is not None or (potential.windy and self._trust.asked())
-        self._sheets = fit and potential.soft_sheets and wanted
+        often = (potential.windy or self._undamped) and self._given is None
+        self._sheets = fit and potential.soft_sheets and (self._trust.asked() if often else self._given is not None)
         if quasi:
             guess = self._integrator.guess(state, potential, h, ONWARD)
         # Where there is something to fall on, flight is judged like contact: it is over soon.
@@ -179,7 +208,7 @@ class StepSolver:
         """What is near enough for a step of h [s], and how many iterations it may take."""
         quasi = self._method == "quasi_newton"
         if self._given is None:
-            newmark = self._integrator.name == "newmark"
+            newmark = self._undamped
             # Positions err by an acceleration times h²: what a step may err by shrinks with it.
             least = SMALLEST * self._size * min(1.0, (24.0 * h) ** 2)
             self.tolerance = max(least, (UNDAMPED if newmark else TOLERANCE) * potential.departure)
@@ -242,7 +271,7 @@ class StepSolver:
         contact = self._system.contact
         if self._given is None:
             # What an impact will do shows in how far it pushed the guess: the last step, in free flight, knew nothing.
-            share = UNDAMPED if self._integrator.name == "newmark" else TOLERANCE
+            share = UNDAMPED if self._undamped else TOLERANCE
             self.tolerance = max(self.tolerance, min(share * rms(guess - flight), CONTACT * self._size))
         start = np.where(potential.free, state.x, guess)
         available = self.balance.open(self._system, potential, start)
@@ -326,6 +355,13 @@ class StepSolver:
         method, most = (again, MOST[again]) if again else (self._method, self._most)
         contact = self._system.contact
         touching = contact.exists and contact.presses(x)
+        if sheets:
+            solution = yield from self._watched(self._sheet_steps(potential, x))
+            if solution.converged:
+                self.stats["solver"] = "sheet_newton"
+                return solution
+            if method == "quasi_newton":
+                x, far = solution.x, False
         whole = method == "newton" and self._system.vertex_count <= FACTORED
         if whole and (not touching or (self.iterations is None and not self._system.curved)):
             solution = yield from self._watched(mixed_newton(potential, x, self.tolerance, most))
@@ -339,12 +375,6 @@ class StepSolver:
             tolerance = self.tolerance if self._gain is None else min(self.tolerance, 0.1 * self._gain)
             if most == PATIENT:
                 tolerance /= self._stiffened
-            if sheets:
-                solution = yield from self._watched(self._sheet_steps(potential, x))
-                if solution.converged:
-                    self.stats["solver"] = "sheet_newton"
-                    return solution
-                x, far = solution.x, False
             steps = quasi_newton(potential, x, tolerance, most, self._memory, self._gain, tiring, far)
         solution = yield from self._watched(steps)
         slow = method == "newton" and not (solution.converged or contact.exists) and self._given is not None
@@ -358,9 +388,11 @@ class StepSolver:
         """Newton's method for soft flat sheets: as far as a frame needs, or to the tolerance that was given."""
         moved = max(potential.departure, FELT * potential.carried)
         if self._gain is None:
-            return (yield from sheet_newton(potential, x, self.tolerance, moved, EXACT_SHEET_STEPS, exact=True))
-        solution = yield from sheet_newton(potential, x, self._gain, moved, SHEET_STEPS)
-        self._trust.report(solution.converged)
+            solution = yield from sheet_newton(potential, x, self.tolerance, moved, EXACT_SHEET_STEPS, exact=True)
+        else:
+            solution = yield from sheet_newton(potential, x, self._gain, moved, SHEET_STEPS)
+        if self._given is None:
+            self._trust.report(solution.converged)
         return solution
 
     def _watched(self, steps: Steps) -> Solving:
@@ -397,13 +429,13 @@ class StepSolver:
     def _road(self, waves: float) -> str:
         if self._solver != "auto":
             return self._solver
-        if self._integrator.name == "newmark" and self._system.vertex_count <= FACTORED:
+        if self._undamped and self._system.vertex_count <= FACTORED:
             return "newton"
         return "newton" if waves > STIFF else "quasi_newton"
 
     def _road_in_contact(self) -> str:
         alone = not self._scene.colliders and not self._fragile and all(shell.pins for shell in self._scene.shells)
-        if alone and self._solver == "auto" and self._integrator.name != "newmark":
+        if alone and self._solver == "auto" and not self._undamped:
             # Held sheets that touch nothing but themselves: what Newton gains in sharpness, which friction on a floor
             # needs (a stiff sheet on an incline) and lips of cracks, it loses over and over as contacts come and go.
             return "quasi_newton"

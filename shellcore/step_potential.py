@@ -16,6 +16,7 @@ from .assembly import Hessian
 from .energies.base import Energy
 from .energies.carried import acting
 from .energies.drag import NormalDrag
+from .impacts import touches
 from .linalg import Factor
 from .mixed import MixedStress
 from .parabola import Parabola
@@ -101,6 +102,19 @@ class StepPotential:
         gradient.T.reshape(-1)[self._held] = 0.0
         return value, gradient
 
+    def contact_force(self, x: Floats) -> Floats | None:
+        """What holds x (n, 3) in place beside all but contacts [N], (n, 3), zero where held; None where none presses.
+
+        Not the gradient of contacts: x may be where they stopped the step, and not quite the minimum.
+        """
+        return self._without_contacts(x)[1] if touches(self._system, x) else None
+
+    def _without_contacts(self, x: Floats) -> tuple[float, Floats]:
+        """Value and gradient at x of all but contacts."""
+        contacts: list[Energy] = [self._system.contact, *self._system.penalties]
+        others = [energy for energy in self._energies if not any(acting(energy) is acting(part) for part in contacts)]
+        return self._summed(x, [energy.value_and_gradient for energy in others])
+
     def hessian(self, x: Floats, stresses: MixedStress | None = None, psd: bool = True) -> Hessian:
         total = Hessian(len(x), scalar=diags(self._inertia.ravel()).tocsr())
         for part in self._hessian_parts(x, stresses, psd):
@@ -142,6 +156,19 @@ class StepPotential:
         # The potential has the offset from free flight where energy has the way since the start.
         kinetic = 0.5 * inner(inertia * way, way) - 0.5 * inner(inertia * offset, offset)
         return self.value_and_gradient(x)[0] + kinetic - available
+
+    def risen(self, x: Floats) -> float:
+        """Energy [J] of all but inertia and contacts at x above that at the start of the step: less what dead forces
+        did, and colliders that move, and with what damping took. (Contacts that are near x would, seen from the start,
+        hold energy that was never there.)"""
+        start = np.where(self.free, self.start, self.targets)
+        values = []
+        for at in (x, start):
+            offset = np.where(self.free, at - self.centre, 0.0)
+            values.append(self._without_contacts(at)[0] - 0.5 * inner(self._inertia * offset, offset))
+        pushed = None if self._system.still else self.contact_force(x)
+        work = 0.0 if pushed is None else self._system.contact_share * inner(pushed, x - start)
+        return values[0] - values[1] - max(work, 0.0)
 
     def mixed_stress(self, x: Floats) -> MixedStress:
         # From the last state by the linearised strain: free flight stretches what it turns.

@@ -129,6 +129,8 @@ class System:
         self.contact: Any = NoContact()
         self._touching: Contact | None = None
         self.penalties: list[Penalty] = []
+        self.contact_share = 1.0
+        """What of contacts' forces in the potential of the last step acted: see `impacts.py`."""
         if scene.exact_contact:
             mass = np.concatenate([shell.mass for shell in shells])
             free = ~pinned(shells, self.offsets, self.visible)

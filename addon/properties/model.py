@@ -25,7 +25,7 @@ MEMBRANE = [
 ]
 INTEGRATORS = [
     ("implicit_euler", "Implicit Euler", "Always stable, damps motion. The default"),
-    ("newmark", "Newmark", "Keeps energy: livelier motion, needs enough steps"),
+    ("newmark", "Newmark", "Keeps energy: livelier motion, slower. Steps that would gain any are damped"),
     ("imex_bending", "IMEX, Bending Implicit", "Membrane explicit: for very stretchy sheets only"),
     ("imex_membrane", "IMEX, Membrane Implicit", "Bending explicit: for very limp sheets only"),
     ("explicit", "Explicit", "Cheap steps, hundreds of them a frame: for comparison"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..assembly import Hessian
 from ..energies.carried import Carried, Points
 from ..types import Bools, Floats, Sparse
 from .contact import Contact
@@ -87,6 +88,11 @@ class CarriedContact(Carried):
     def leaning(self, x: Floats) -> Bools:
         """As `Contact`."""
         return self._contact.leaning(self._points.read(x))
+
+    def grip(self, x: Floats) -> tuple[Hessian, Floats]:
+        """As `Contact`, on the unknowns."""
+        of_points, drive = self._contact.grip(self._points.read(x))
+        return self._points.hessian(of_points), self._points.carry(drive)
 
     def springs(self, x: Floats) -> Springs:
         """As `Contact`, on the unknowns."""

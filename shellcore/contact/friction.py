@@ -32,7 +32,7 @@ class Friction:
         at = np.flatnonzero(force > 0)
         self._force = force[at]
         self._normals = picked(rows.normals, at)
-        corners, weights = picked(rows.corners, at), picked(rows.weights, at)
+        self._corners, self._weights = corners, weights = picked(rows.corners, at), picked(rows.weights, at)
         self._spread = Spread(corners, weights, rows.pairs.bodies.count, goal)
         # Slip is counted from here.
         begun = components(start)
@@ -63,6 +63,17 @@ class Friction:
         """f'(|u|)/|u| [1/m] at |u| = yε, (k,)."""
         share: Floats = np.where(y < 1.0, 2.0 - y, 1.0 / np.maximum(y, 1.0)) / self._creep
         return share
+
+    def grip(self, x: Floats, speeds: Floats) -> tuple[Hessian, Floats]:
+        """See `Frozen.grip`, of what sticks; `speeds` [m/s] of colliders, (total − count, 3)."""
+        y = self.slip(x)[1] / self._creep
+        at = np.flatnonzero(y < 1.0)
+        pull, n = (self._force * self.pull(y))[at], picked(self._normals, at)
+        corners, weights = picked(self._corners, at), picked(self._weights, at)
+        partners = Spread(corners, weights, self._spread.count, speeds).shift
+        partners -= dot(partners, n) * n
+        blocks = pull[:, None, None] * (np.eye(3) - n.T[:, :, None] * n.T[:, None, :])
+        return self._spread.blocks(at, blocks), -self._spread.gathered(at, pull * partners)
 
     def springs(self, x: Floats) -> Springs:
         """A bound on the Hessian that is alike for all directions."""

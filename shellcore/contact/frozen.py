@@ -36,7 +36,7 @@ class Frozen(Energy):
     def _begin_friction(self, begun: Floats, h: float) -> None:
         """Friction of a step of h [s] that starts at `begun` (total, 3), from the forces there."""
         assert self._rows is not None
-        self._begun, self._creep = begun, CREEP * h
+        self._begun, self._h = begun, h
         self._lag(self._rows.pushes_of(begun))
         self._lagged = False
 
@@ -44,7 +44,7 @@ class Frozen(Energy):
         """Friction from the `normal` forces of rows [N], (r,)."""
         assert self._rows is not None
         mu = _friction(self.bodies, self._rows.corners)
-        friction = Friction(self._rows, mu, self._begun, self._goal, self._creep, normal)
+        friction = Friction(self._rows, mu, self._begun, self._goal, CREEP * self._h, normal)
         self._friction = friction if len(friction) else None
         self._normal_force = friction.normal_force
 
@@ -120,6 +120,20 @@ class Frozen(Energy):
         assert self._rows is not None
         total = self._rows.springs(x)
         return total if self._friction is None else total.plus(self._friction.springs(x))
+
+    def grip(self, x: Floats) -> tuple[Hessian, Floats]:
+        """What should not move against its partner at x (n, 3): where rows press along their normals, where friction
+        sticks across them. A matrix K [N/m] and a vector b [N/s], (n, 3), that colliders in motion add: no motion is
+        K v = b."""
+        assert self._rows is not None
+        if len(self._rows) == 0:
+            return Hessian(self._count), np.zeros_like(x)
+        speeds = (self._goal - self._begun[self._count :]) / self._h
+        total, drive = self._rows.grip(x, speeds)
+        if self._friction is not None:
+            part, of_part = self._friction.grip(x, speeds)
+            total, drive = total + part, drive + of_part
+        return total, drive
 
     def round_off(self, x: Floats) -> float:
         assert self._rows is not None

@@ -185,6 +185,13 @@ class Rows:
         blocks = curvature[:, None, None] * (n[:, None, :] * n[None, :, :]).transpose(2, 0, 1)
         return self.spread.blocks(at, blocks)
 
+    def grip(self, x: Floats, speeds: Floats) -> tuple[Hessian, Floats]:
+        """See `Frozen.grip`; `speeds` [m/s] of colliders, (total − count, 3)."""
+        at, _, normals, (_, _, curvature) = self._pressing(x)
+        corners, weights = picked(self.corners, at), picked(self.weights, at)
+        partners = Spread(corners, weights, self.pairs.bodies.count, speeds).shift
+        return self.hessian(x), -self.spread.gathered(at, curvature * dot(partners, normals) * normals)
+
 
 class Spread:
     """The weights of some rows on the vertices of shells: W, (r, count), with what colliders at `goal` add to W x.

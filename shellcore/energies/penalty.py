@@ -59,6 +59,7 @@ class Penalty(Energy):
         self._rubbing = np.zeros(0, dtype=np.int64)
         self._drag = np.zeros(0)
         self._start = self._normal = np.zeros((3, 0))
+        self._speed, self._creep = np.zeros(3), 0.0
 
     def begin_step(self, t: float, h: float, x: Floats, v: Floats) -> None:
         """Start of a step from t to t + h: stiffness for its length, friction from the contact force at its start.
@@ -68,10 +69,11 @@ class Penalty(Energy):
         motion = self.surface.place(t + h) - self.surface.place(t)
         self.at_rest = not motion.any()
         self._place = self.surface.place(t)
+        self._speed, self._creep = motion / h, CREEP * h
         self._per_mass = STIFFNESS / (h * h)
         # The surface seen from where it starts: x + motion near the place it ends at is x near where it starts.
         touched, force, normal, _ = self._contacts(x)
-        slip = _across(picked(components(v), touched) - (motion / h)[:, None], normal)
+        slip = _across(picked(components(v), touched) - self._speed[:, None], normal)
         speed = np.sqrt(dot(slip, slip))
         self._place = self._place + motion
         self._rubbing = touched
@@ -113,6 +115,19 @@ class Penalty(Energy):
         blocks[self._rubbing] += self._drag[:, None, None] * (np.eye(3) - _outer(self._normal))
         indptr = np.arange(len(x) + 1)
         return Hessian(len(x), blocks=[bsr_matrix((blocks, indptr[:-1], indptr))])
+
+    def grip(self, x: Floats) -> tuple[Hessian, Floats]:
+        """What should not move against the surface at x (n, 3): K [N/m] and b [N/s], (n, 3), of K v = b, as of contact
+        (`Frozen.grip`): along normals where it presses, across them where friction sticks."""
+        touched, _, normal, _ = self._contacts(x)
+        blocks = np.zeros((len(x), 3, 3))
+        blocks[touched] = (self._per_mass * self.mass[touched])[:, None, None] * _outer(normal)
+        slip = _across(picked(components(x), self._rubbing) - self._start, self._normal)
+        stuck = np.flatnonzero(dot(slip, slip) < self._creep**2)
+        across = np.eye(3) - _outer(picked(self._normal, stuck))
+        blocks[self._rubbing[stuck]] += self._drag[stuck, None, None] * across
+        indptr = np.arange(len(x) + 1)
+        return Hessian(len(x), blocks=[bsr_matrix((blocks, indptr[:-1], indptr))]), blocks @ self._speed
 
     def stored(self, x: Floats) -> float:
         """Energy [J] that the contacts at x (n, 3) hold and give back."""

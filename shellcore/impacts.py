@@ -1,0 +1,60 @@
+"""Contacts in Newmark's steps: forces that act in no step but their own, and impacts without rebound.
+
+Newmark's scheme takes half of every force over into the next step. A contact that has parted meanwhile still throws the
+sheet about there, and what presses on swings about its gap from step to step, undamped: a sheet that fell on a ball had
+a thousand times its energy after ten frames, whatever the step. So, after Kane, Repetto, Ortiz and Marsden (1999),
+contacts and friction are not taken over. With the force F that holds a step's end x in place beside all others,
+
+    x = x₀ + h v₀ + h² [(½ − β) a₀ + β a] + ½ h² f,    v = v₀ + h [(1 − γ) a₀ + γ a] + h f,    f = 2β F/M,
+
+where a is the acceleration by all other forces at x: still of second order, and exact for what lies or slides evenly.
+F, which is in the step's potential, is 1/2β of the force M f that acts.
+
+Such contacts are elastic, each vertex by itself: what strikes within a step leaves it with any share of its speed.
+Sheets do not rebound so. Velocities therefore lose what still moves along normals that press, and across them where
+friction sticks: (M + h²K) v′ = M v + h² b with the matrix K and the vector b of `grip`. That takes kinetic energy only,
+and leaves the momentum of sheets that strike each other alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import diags
+
+from .assembly import Hessian
+from .linalg import Factor
+from .types import Floats
+from .vectors import by_columns
+
+if TYPE_CHECKING:
+    from .system import System
+
+
+def touches(system: System, x: Floats) -> bool:
+    """Whether any contact presses at x (n, 3)."""
+    points = system.on_surface(x)
+    pressed = system.contact.exists and system.contact.presses(x)
+    return bool(pressed or any(penalty.touching(points).any() for penalty in system.penalties))
+
+
+def without_rebound(system: System, x: Floats, v: Floats, h: float) -> Floats:
+    """Velocities (n, 3) that contacts at x (n, 3), the end of a step of h [s], leave of v."""
+    total, drive = system.contact.grip(x) if system.contact.exists else (Hessian(len(x)), np.zeros_like(x))
+    for penalty in system.penalties:
+        part, of_part = penalty.grip(system.on_surface(x))
+        if system.surface is not None:
+            part, of_part = system.surface.hessian(part), system.surface.carry(of_part)
+        total, drive = total + part, drive + of_part
+    matrix = (h * h * total.matrix()).tocsr()
+    touched = np.diff(matrix.indptr) > 0
+    free = system.free.ravel()
+    at, held = np.flatnonzero(touched & free), np.flatnonzero(~free)
+    if len(at) == 0:
+        return v
+    speeds, mass = v.ravel(), np.repeat(system.mass, 3)
+    right = (mass * speeds)[at] + h * h * drive.ravel()[at] - matrix[at][:, held] @ speeds[held]
+    found = speeds.copy()
+    found[at] = Factor(matrix[at][:, at] + diags(mass[at])).solve(right)
+    return by_columns(found.reshape(x.shape))
