@@ -184,8 +184,10 @@ class _Run:
             yield self._after_step(self.steps.finish(solution), h)
             return
         if halvings == 0:
+            partly = self.integrator.name.startswith("imex")
+            hint = "; what is explicit of it may need more substeps" if partly else ""
             raise StepFailed(
-                f"the step at {state.time:.6g} s did not converge even at {h:.3g} s: {solution.why}",
+                f"the step at {state.time:.6g} s did not converge even at {h:.3g} s: {solution.why}{hint}",
                 time=state.time,
                 state=self._saved(state),
             )

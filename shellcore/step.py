@@ -68,6 +68,8 @@ SHARPER = 4
 LEAP = 0.03
 # Share of the energy that loads add in a step below which it is not halved for what its motion cannot give back.
 FAINT = 1e-7
+# Sizes of the scene that a vertex may go in a step.
+RUNAWAY = 1e6
 # From this round on a step that arrives is taken even if normals turned meanwhile.
 ENOUGH = 2
 
@@ -147,6 +149,8 @@ class StepSolver:
         potential, guess = self._begin(state, h)
         way = self._near if self._system.contact.exists else self._alone
         solution = yield from way(potential, guess, state)
+        if not _overflowed(solution) and float(np.abs(solution.x - state.x).max()) > RUNAWAY * self._size:
+            solution.converged, solution.change, solution.why = False, np.inf, "positions run away"
         if _overflowed(solution):
             # Not even a step that is taken as it is.
             solution.x = np.full_like(solution.x, np.nan)

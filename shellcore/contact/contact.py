@@ -221,6 +221,7 @@ class Contact(Frozen):
 
     # Between minimisations
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def follow(self, x: Floats, tolerance: float) -> tuple[Floats, bool, bool]:
         """Take the shadow towards the solver's x (n, 3) and look again: where it is (x itself, if nothing was in the
         way), whether it arrived and settled.

@@ -153,6 +153,13 @@ class TestFailure:
         assert len(frames) == 3
         assert all(np.isfinite(frame.positions).all() for frame in frames)
 
+    def test_explicit_stretch_in_long_steps_says_so(self):
+        points, faces = grid(6, 6, 1.0, 1.0)
+        shell = sc.Shell(points, faces, sc.Material.preset("reference"))
+        scene = sc.Scene([shell], colliders=[sc.Sphere((0.5, 0.5, -0.3), 0.28)], self_contact=False)
+        with pytest.raises(sc.StepFailed, match="explicit of it may need more substeps"):
+            list(sc.simulate(scene, 24, integrator="imex_bending", substeps=10))
+
     def test_nan_from_a_target_names_it(self):
         points, faces = grid(2, 2, 1.0, 1.0)
         shell = sc.Shell(points, faces, MATERIAL)
