@@ -37,6 +37,12 @@ def column(panel: Any, context: Any) -> tuple[Any, Any]:
     return context.object.thin_shell, made
 
 
+def prop_or_auto(layout: Any, settings: Any, name: str, text: str, unit: str = "") -> None:
+    """Draw a number of which 0 means that it is chosen for the artist, and say so."""
+    note = unit if getattr(settings, name) else "auto"
+    layout.prop(settings, name, text=f"{text} ({note})" if note else text)
+
+
 def editable(obj: Any) -> bool:
     """Whether settings may change: not while baking, and not under a bake unless unlocked."""
     settings = obj.thin_shell

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 
 from .. import presets
-from .base import PhysicsPanel, SubPanel, column
+from .base import PhysicsPanel, SubPanel, column, prop_or_auto
 
 
 class PHYSICS_PT_thin_shell_presets(bpy.types.Panel):
@@ -66,9 +66,9 @@ class PHYSICS_PT_thin_shell_model(SubPanel, bpy.types.Panel):
         layout.prop(settings, "solver")
         if settings.solver != "quasi_newton":
             layout.prop(settings, "jacobian")
-        layout.prop(settings, "tolerance")
+        prop_or_auto(layout, settings, "tolerance", "Tolerance", "mm")
         layout.prop(settings, "strain_limit", text="Strain Limit (%)")
-        layout.prop(settings, "iterations", text="Iterations")
+        prop_or_auto(layout, settings, "iterations", "Iterations")
 
 
 register, unregister = bpy.utils.register_classes_factory(

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 
 from ..bridge.colliders import meshes_supported
-from .base import PhysicsPanel, SubPanel, column
+from .base import PhysicsPanel, SubPanel, column, prop_or_auto
 
 
 class PHYSICS_PT_thin_shell_shape(SubPanel, bpy.types.Panel):
@@ -52,7 +52,7 @@ class PHYSICS_PT_thin_shell_collisions(SubPanel, bpy.types.Panel):
         layout.prop(settings, "collision_collection")
         if meshes_supported():
             layout.prop(settings, "self_contact")
-            layout.prop(settings, "contact_distance", text="Distance (mm)")
+            prop_or_auto(layout, settings, "contact_distance", "Distance", "mm")
         else:
             layout.label(text="This version: planes and balls only", icon="INFO")
 
