@@ -2,8 +2,9 @@
 
 Newmark's scheme takes half of every force over into the next step. A contact that has parted meanwhile still throws the
 sheet about there, and what presses on swings about its gap from step to step, undamped: a sheet that fell on a ball had
-a thousand times its energy after ten frames, whatever the step. So, after Kane, Repetto, Ortiz and Marsden (1999),
-contacts and friction are not taken over. With the force F that holds a step's end x in place beside all others,
+100, 2,000 and 4 times its energy after twelve frames with 4, 16 and 64 steps each. So, after Kane, Repetto, Ortiz and
+Marsden (1999), contacts and friction are not taken over. With the force F that holds a step's end x in place beside all
+others,
 
     x = x₀ + h v₀ + h² [(½ − β) a₀ + β a] + ½ h² f,    v = v₀ + h [(1 − γ) a₀ + γ a] + h f,    f = 2β F/M,
 
