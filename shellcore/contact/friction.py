@@ -72,8 +72,7 @@ class Friction:
         corners, weights = picked(self._corners, at), picked(self._weights, at)
         partners = Spread(corners, weights, self._spread.count, speeds).shift
         partners -= dot(partners, n) * n
-        blocks = pull[:, None, None] * (np.eye(3) - n.T[:, :, None] * n.T[:, None, :])
-        return self._spread.blocks(at, blocks), -self._spread.gathered(at, pull * partners)
+        return self._spread.blocks(at, _across(pull, n)), -self._spread.gathered(at, pull * partners)
 
     def springs(self, x: Floats) -> Springs:
         """A bound on the Hessian that is alike for all directions."""
@@ -86,5 +85,11 @@ class Friction:
         side to the other: a board on a ball took 45 iterations and 124 gradients a frame instead of 27 and 35.
         """
         pull = self._force * self.pull(self.slip(x)[1] / self._creep)
-        n = self._normals.T
-        return self._spread.blocks(self._all, pull[:, None, None] * (np.eye(3) - n[:, :, None] * n[:, None, :]))
+        return self._spread.blocks(self._all, _across(pull, self._normals))
+
+
+def _across(strength: Floats, normals: Floats) -> Floats:
+    """Blocks strength (I − nnᵀ), (k, 3, 3), of unit normals (3, k)."""
+    n = normals.T
+    blocks: Floats = strength[:, None, None] * (np.eye(3) - n[:, :, None] * n[:, None, :])
+    return blocks

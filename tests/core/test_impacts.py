@@ -64,11 +64,15 @@ class TestOnAPlane:
         assert 24.0 * moved / 4 < 1e-3
         assert np.abs(frames[-1].velocities).max() < 5e-3
 
-    @pytest.mark.parametrize("contact", ["auto", "penalty"])
-    def test_goes_up_with_a_plane(self, contact):
+    @pytest.mark.parametrize("contact, shape", [("auto", "plane"), ("penalty", "plane"), ("auto", "mesh")])
+    def test_goes_up_with_a_plane(self, contact, shape):
         speed = 0.4
         shell = sheet(cells=4, height=0.0005)
         rising = sc.Plane(lambda t: (0.0, 0.0, speed * t), (0, 0, 1))
+        if shape == "mesh":
+            table, faces = grid(1, 1, 1.0, 1.0)
+            table -= [0.5, 0.5, 0.0]
+            rising = sc.Collider(table, faces, motion=lambda t: table + np.array([0.0, 0.0, speed * t]))
         scene = sc.Scene([shell], colliders=[rising], contact=contact, self_contact=False)
         frame = run(scene, 8, substeps=2)[-1]
         assert frame.velocities[:, 2] == pytest.approx(speed, rel=0.02)
@@ -112,6 +116,38 @@ def swing(substeps=1, integrator="newmark"):
     scene, mass = hung()
     frames = list(sc.simulate(scene, 28, integrator=integrator, substeps=substeps))
     return np.array([kinetic(frame, mass) for frame in frames]), frames
+
+
+class TestGains:
+    def test_rests_grow_until_it_has_kept_up_for_long(self):
+        gains, rests = balance.Gains(), []
+        for _ in range(7):
+            gains = gains.rested()
+            rests.append(gains.left)
+            while gains.left:
+                gains = gains.rested()
+        assert rests == [1, 3, 7, 15, 31, 63, 63]
+        for _ in range(2 * 63 + 1):
+            gains = gains.kept_up()
+        assert gains.rest == 63 and gains.kept_up().rest == 0
+
+    def test_small_gains_are_not_minded_large_ones_are(self):
+        start = balance.Gains().after_step(0.0, 1.0, 1.0)
+        assert not start.after_step(0.009, 1.0, 1.0).overdrawn(start)
+        assert start.after_step(0.011, 1.0, 1.0).overdrawn(start)
+
+    def test_losses_buy_little(self):
+        lost = balance.Gains().after_step(-0.5, 1.0, 0.5)
+        assert lost.gained == -0.05
+        assert not lost.after_step(0.059, 0.5, 0.5).overdrawn(lost)
+        assert lost.after_step(0.061, 0.5, 0.5).overdrawn(lost)
+
+    def test_a_step_that_lowers_the_sum_is_good(self):
+        high = balance.Gains(gained=0.2, most=1.0)
+        assert not high.after_step(-0.05, 1.0, 1.0).overdrawn(high)
+
+    def test_what_was_gained_is_no_measure_of_motion(self):
+        assert balance.Gains().after_step(5.0, 1.0, 6.5).most == 1.5
 
 
 class TestLongSteps:
