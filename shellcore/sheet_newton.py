@@ -110,7 +110,7 @@ class SheetNewton:
             tangent.begin(start, x)
 
     def move(self, step: Floats, x: Floats) -> None:
-        """Follow a step (n, 3) to x."""
+        """Follow a step (n, 3), and go on to x with the stress after it."""
         for tangent in self._tangents:
             tangent.carry(step)
             tangent.arrive(x)

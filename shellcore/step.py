@@ -38,6 +38,10 @@ TOLERANCE = 0.02
 # second, with 0.99 to 1.02 of the kinetic energy; paper with 0.04, 0.06, 0.08 takes 52, 38, 33 for 1.6, 2.2, 3.6%.
 # In wind: frames of a flag are 4 to 6% off by L-BFGS with 0.04, up to 16% with 0.06.
 GAIN, GAIN_IN_WIND = 0.06, 0.04
+# What Newton steps of soft sheets may leave, of the same measure. Most flags take one step a frame; 0.03 leaves up to
+# 1.3 times the bending energy of the converged run after a second, 0.02 0.93 to 0.99 of it. Hanging sheets take one
+# with either.
+LEFT, LEFT_IN_WIND = 0.06, 0.02
 # Where things touch: 0.08 and 20 took 6% more gradients of a drape for 24.0 instead of 24.2% of error in a frame.
 GAIN_TOUCHING, TIRING = 0.12, 15.0
 # Where elastic forces move a sheet by less than this share of what its loads do (most of it is in free fall), the loads
@@ -46,9 +50,10 @@ FELT = 1.0
 # Share of the last acceleration in the guess. From states of a converged run a solve of a flag starts 52% off with ½,
 # 38 with ¾ and 15 with 1. But in a run that is solved only as far as it needs, accelerations carry the errors of the
 # last positions over h²: ½, 0.65, 1 took 48, 42, 39 gradients a frame of a flag, 37, 35, 44 of a pinned sheet, and from
-# ¾ on fine wrinkles hold more bending energy than they should (extrapolating the acceleration too took 72 and 69). With
-# Newton's steps 0.9 is enough for one in two frames of a flag, and for wrinkles that end them for good in the next run.
-ONWARD = 0.65
+# ¾ on fine wrinkles hold more bending energy than they should (extrapolating the acceleration too took 72 and 69).
+# Newton steps in wind, which pulls wrinkles flat, make the most of a better guess; sheets that hang are 1.5 to 2% of
+# their size off after a second with 0.9, 0.4 to 0.8 with 0.65.
+ONWARD, ONWARD_IN_WIND = 0.65, 0.9
 # Newmark damps nothing, so what a solve leaves undone stays for good.
 UNDAMPED = 1e-4
 # Largest tolerance where things touch, as a share of the scene's size.
@@ -195,11 +200,10 @@ class StepSolver:
             self._system.contact.keep_springs(self.iterations is None and self._road_in_contact() != "quasi_newton")
         potential, guess = self._integrator.begin(state, h)
         fit = (quasi or self._undamped) and self._solver == "auto" and self.iterations is None and not self._fragile
-        # A sheet that hangs is better left to L-BFGS: most of it is slack, and buckles. Wind stretches it.
-        often = (potential.windy or self._undamped) and self._given is None
-        self._sheets = fit and potential.soft_sheets and (self._trust.asked() if often else self._given is not None)
+        self._sheets = fit and potential.soft_sheets and (self._given is not None or self._trust.asked())
         if quasi:
-            guess = self._integrator.guess(state, potential, h, ONWARD)
+            stretched = self._sheets and potential.windy
+            guess = self._integrator.guess(state, potential, h, ONWARD_IN_WIND if stretched else ONWARD)
         # Where there is something to fall on, flight is judged like contact: it is over soon.
         self._choose_tolerance(potential, h, touching=self._system.contact.exists and bool(self._scene.colliders))
         if self._memory.vertex_count != self._system.vertex_count:
@@ -394,7 +398,8 @@ class StepSolver:
         if self._gain is None:
             solution = yield from sheet_newton(potential, x, self.tolerance, moved, EXACT_SHEET_STEPS, exact=True)
         else:
-            solution = yield from sheet_newton(potential, x, self._gain, moved, SHEET_STEPS)
+            left = (LEFT_IN_WIND if potential.windy else LEFT) * moved
+            solution = yield from sheet_newton(potential, x, left, moved, SHEET_STEPS)
         if self._given is None:
             self._trust.report(solution.converged)
         return solution

