@@ -60,6 +60,8 @@ SHEET_STEPS, EXACT_SHEET_STEPS = 6, 40
 LEAST_CURVED = 4.0
 # What is left after the gentle step that follows a Newton step, as a share of that: 0.63 to 0.76 in flags.
 EASED = 0.75
+# Share of that below which a step is none, whatever it does to the energy: a sheet in free fall has nothing to solve.
+NOTHING = 1e-3
 # Share to which a step that goes up is cut at most.
 SMALLEST_SHARE = 0.2
 # Conjugate gradients for bending in a step: for a frame (with 1 a frame of a flag of 6.4k vertices is 1 to 6% off
@@ -234,13 +236,12 @@ def _approached(potential: Potential, x: Floats, counts: Counts) -> tuple[Floats
     return x, *potential.value_and_gradient(x)
 
 
-def sheet_newton(potential: Potential, x: Floats, gain: float, moved: float, most: int, exact: bool = False) -> Steps:
+def sheet_newton(potential: Potential, x: Floats, gain: float, moved: float, most: int) -> Steps:
     """Newton steps of soft flat sheets (`sheet_newton.py`) from a guess, `most` of them.
 
-    For a frame each is followed by a gentle step (`_eased`) that takes out what it stretched to second order, and the
-    solve ends when that shows that no more than `gain` [m] is left; `moved` [m]: how far elastic forces move the sheet.
-    Steps that go up are cut. `exact` ones are whole, with bending as it is, and end when one is expected to have left
-    no more than `gain`. Where they do not do, the solution is the lowest place found, and not converged.
+    Each is followed by a gentle step (`_eased`) that takes out what it stretched to second order, and the solve ends
+    when that shows that no more than `gain` [m] is left; `moved` [m]: how far elastic forces move the sheet. Steps that
+    go up are cut. Where they do not do, the solution is the lowest place found, and not converged.
     """
     counts = Counts(gradients=2)
     x, _ = _eased(potential, x)
@@ -249,48 +250,84 @@ def sheet_newton(potential: Potential, x: Floats, gain: float, moved: float, mos
         return Solution(x, False, np.inf, counts, "the energy at the start of the step is not finite")
     lowest = value, x
     before, change = LEAST_CURVED * moved, np.inf
-    yield "factor", change
-    newton = potential.sheets(x)
-    for _ in newton.prepare():
-        yield "factor", change
-    for _ in range(most):
+    newton = yield from _prepared(potential, x)
+    while counts.iterations < most:
         yield "factor", change
         counts.factorisations += 1
         if not newton.factor():
             break
         yield "solve", change
-        direction = newton.direction(gradient, REFINED if exact else BRIEFLY)
+        direction = newton.direction(gradient, BRIEFLY)
         potential.keep_momentum(direction, gradient)
+        change = rms(direction)
+        if change <= NOTHING * gain:
+            return Solution(x, True, change, counts)
         share = 1.0
         while True:
             trial = x + share * direction
-            ahead, slope = potential.value_and_gradient(trial)
+            ahead = potential.value_and_gradient(trial)[0]
             counts.gradients += 1
-            if exact or ahead <= value or share < SMALLEST_SHARE:
+            if ahead <= value or share < SMALLEST_SHARE:
                 break
             share *= 0.5
         counts.iterations += 1
-        if not np.isfinite(ahead) or not (exact or ahead <= value):
+        if not ahead <= value:
             break
-        change = rms(direction)
         yield "solve", change
-        left = change * min(1.0, change / before)
-        eased = trial
-        if not exact:
-            eased, correction = _eased(potential, trial)
-            counts.gradients += 1
-            left = max(left, EASED * correction)
-        if ahead <= lowest[0]:
-            lowest = ahead, eased
-            if left <= gain and share == 1.0:
-                return Solution(eased, True, change, counts)
+        eased, correction = _eased(potential, trial)
+        counts.gradients += 1
+        left = max(change * min(1.0, change / before), EASED * correction)
+        if left <= gain and share == 1.0:
+            return Solution(eased, True, change, counts)
         newton.move(share * direction, eased)
-        x, value, gradient = trial, ahead, slope
-        if not exact:
-            x, (value, gradient) = eased, potential.value_and_gradient(eased)
-            counts.gradients += 1
+        x, before = eased, change
+        value, gradient = potential.value_and_gradient(x)
+        counts.gradients += 1
+        lowest = min(lowest, (value, x), key=lambda place: place[0])
+    return Solution(lowest[1], False, change, counts, f"no convergence in {counts.iterations} Newton steps")
+
+
+def exact_sheet_newton(potential: Potential, x: Floats, tolerance: float, moved: float, most: int) -> Steps:
+    """The same to a `tolerance` [m]: whole steps, with bending as it is, until one is expected to have left no more."""
+    counts = Counts(gradients=1)
+    x, value, gradient = _approached(potential, x, counts)
+    if not np.isfinite(value):
+        return Solution(x, False, np.inf, counts, "the energy at the start of the step is not finite")
+    lowest = value, x
+    before, change = LEAST_CURVED * moved, np.inf
+    newton = yield from _prepared(potential, x)
+    while counts.iterations < most:
+        yield "factor", change
+        counts.factorisations += 1
+        if not newton.factor():
+            break
+        yield "solve", change
+        direction = newton.direction(gradient, REFINED)
+        potential.keep_momentum(direction, gradient)
+        x = x + direction
+        value, gradient = potential.value_and_gradient(x)
+        counts.gradients += 1
+        counts.iterations += 1
+        change = rms(direction)
+        if not np.isfinite(value):
+            break
+        newton.move(direction, x)
+        yield "solve", change
+        if value <= lowest[0]:
+            lowest = value, x
+            if change * min(1.0, change / before) <= tolerance:
+                return Solution(x, True, change, counts)
         before = change
     return Solution(lowest[1], False, change, counts, f"no convergence in {counts.iterations} whole Newton steps")
+
+
+def _prepared(potential: Potential, x: Floats) -> Generator[tuple[str, float], None, SheetNewton]:
+    """Newton's method for sheets, at x."""
+    yield "factor", np.inf
+    newton = potential.sheets(x)
+    for _ in newton.prepare():
+        yield "factor", np.inf
+    return newton
 
 
 def _eased(potential: Potential, x: Floats) -> tuple[Floats, float]:

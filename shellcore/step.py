@@ -20,6 +20,7 @@ from .solver import (
     SHEET_STEPS,
     Solution,
     Steps,
+    exact_sheet_newton,
     mixed_newton,
     newton,
     quasi_newton,
@@ -396,10 +397,11 @@ class StepSolver:
         """Newton's method for soft flat sheets: as far as a frame needs, or to the tolerance that was given."""
         moved = max(potential.departure, FELT * potential.carried)
         if self._gain is None:
-            solution = yield from sheet_newton(potential, x, self.tolerance, moved, EXACT_SHEET_STEPS, exact=True)
+            steps = exact_sheet_newton(potential, x, self.tolerance, moved, EXACT_SHEET_STEPS)
         else:
             left = (LEFT_IN_WIND if potential.windy else LEFT) * moved
-            solution = yield from sheet_newton(potential, x, left, moved, SHEET_STEPS)
+            steps = sheet_newton(potential, x, left, moved, SHEET_STEPS)
+        solution = yield from steps
         if self._given is None:
             self._trust.report(solution.converged)
         return solution

@@ -171,6 +171,7 @@ class Contact(Frozen):
         held, way = self._held[:, None], self._goal - placed
         move = _stacked(np.where(held, targets - x, h * v + h * h * gravity), way)
         if self._nothing_near(begun, begun + move):
+            self.bears = False
             return
         # What nothing holds falls; what is held up stays, or goes on where it is carried along.
         held_up = np.where(held, targets - x, 0.0 if self.still else h * v)

@@ -27,6 +27,8 @@ class Frozen(Energy):
         self._count = bodies.count
         self._friction: Friction | None = None
         self._rows: Rows | None = None
+        self.bears = False
+        """Whether a collider presses on a shell where the step begins."""
         self.refrozen = False
         """Whether this step's rows are no longer those that it began with."""
         self._goal = bodies.place(0.0)
@@ -37,7 +39,9 @@ class Frozen(Energy):
         """Friction of a step of h [s] that starts at `begun` (total, 3), from the forces there."""
         assert self._rows is not None
         self._begun, self._h = begun, h
-        self._lag(self._rows.pushes_of(begun))
+        pushes = self._rows.pushes_of(begun)
+        self.bears = bool((pushes[(self._rows.corners >= self._count).any(axis=0)] > 0.0).any())
+        self._lag(pushes)
         self._lagged = False
 
     def _lag(self, normal: Floats) -> None:
