@@ -2,12 +2,12 @@
 
 The Hessian of a membrane couples the vertices of each triangle by 3 × 3 blocks. Its pattern never changes and comes
 from a surface, so the tree of parts that `bisection.py` cuts is full, and parts of one depth are nearly alike:
-padded to one size they are stacks of dense matrices, and a level is a dozen calls of numpy. Parts take from their two
-halves what those pass on by one gather each. The two halves of the mesh do not meet before the last front: a thread
-each.
+padded to one size they are stacks of dense matrices, and a level is a dozen calls of numpy. What its two halves pass on
+is added to a part number by number (`vectors.Added`; gathered into whole matrices it took half of all time). The two
+halves of the mesh do not meet before the last front: a thread each.
 
 A Newton step is checked by what it does to the energy, so six digits are plenty, at half the cost of twelve. At 1.6k /
-6.4k vertices a factor takes 6 / 22 ms, a solution 0.5 / 2; `fronts.py`, which takes any matrix, 10 / 50 and 2 / 9.
+6.4k vertices a factor takes 4 / 14 ms, a solution 0.3 / 1.1; `fronts.py`, which takes any matrix, 10 / 50 and 2 / 9.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ FEW = 24
 # Only the lower half of what a front passes on is kept, in strips of columns as wide as this, but no more than so many.
 STRIP, STRIPS = 30, 4
 
-# Vertices from which a second thread pays: 6.4k take 23 instead of 33 ms, 25.6k 100 instead of 180, 1.6k 8 instead of
-# 6. Not where BLAS may use threads of its own: then each waits for the other's (90 ms).
-THREADED = 4000
+# Products of a level from which a second thread pays: all levels of 6.4k vertices (14 instead of 21 ms). Not where BLAS
+# may use threads of its own: then each waits for the other's.
+THREADED = 18_000_000
 
 Single = np.float32
 Numbers = tuple[Ints, Shorts, Shorts]
@@ -78,6 +78,12 @@ class _Stack:
             front, place = 2 * np.arange(b)[:, None] + side, _scalars(source)
             self.spots.append(np.where(place >= 0, front * halves.q + place, halves.count * halves.q))
         self._source = level.source
+
+    @property
+    def products(self) -> int:
+        """Numbers that are multiplied to factor all fronts."""
+        p, q = self.p, self.q
+        return self.count * p * (p * p + p * q + q * q)
 
     def blocks(self, front: Ints, row: Ints, column: Ints) -> Shorts:
         """Where in `numbers` the blocks of vertices (row, column) of fronts stand, each (k,), own vertices before later
@@ -212,7 +218,7 @@ class TreeFactor:
             entries = _entries(tree, i, stack, self._edges)
             arrivals = stack.arriving() if stack.halves is not None else None
             last = i == len(tree.levels) - 1
-            if self._vertex_count >= THREADED and one_thread_possible() and not last:
+            if stack.products >= THREADED and not self._joined and one_thread_possible() and not last:
                 half = stack.count // 2
                 for shares, some in zip(self._halves, (slice(0, half), slice(half, stack.count)), strict=True):
                     shares.append(_Share(stack, some, entries, arrivals))
