@@ -60,8 +60,9 @@ SHEET_STEPS, EXACT_SHEET_STEPS = 6, 40
 LEAST_CURVED = 4.0
 # What is left after the gentle step that follows a Newton step, as a share of that: 0.63 to 0.76 in flags.
 EASED = 0.75
-# Share of that below which a step is none, whatever it does to the energy: a sheet in free fall has nothing to solve.
-NOTHING = 1e-3
+# Shares of what may be left below which there is nothing to solve, in steps of the constant matrix, which may be a
+# thousand times too short, and of Newton's: a sheet in free fall, or at rest, whose energy is lost in round-off.
+AT_REST, NOTHING = 1e-6, 1e-3
 # Share to which a step that goes up is cut at most.
 SMALLEST_SHARE = 0.2
 # Conjugate gradients for bending in a step: for a frame (with 1 a frame of a flag of 6.4k vertices is 1 to 6% off
@@ -244,10 +245,12 @@ def sheet_newton(potential: Potential, x: Floats, gain: float, moved: float, mos
     go up are cut. Where they do not do, the solution is the lowest place found, and not converged.
     """
     counts = Counts(gradients=2)
-    x, _ = _eased(potential, x, potential.value_and_gentle_gradient(x)[1])
+    x, correction = _eased(potential, x, potential.value_and_gentle_gradient(x)[1])
     value, gradient = potential.value_and_gradient(x)
     if not np.isfinite(value):
         return Solution(x, False, np.inf, counts, "the energy at the start of the step is not finite")
+    if correction <= AT_REST * gain:
+        return Solution(x, True, correction, counts)
     lowest = value, x
     before, change = LEAST_CURVED * moved, np.inf
     newton = yield from _prepared(potential, x)

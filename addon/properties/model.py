@@ -32,7 +32,7 @@ INTEGRATORS = [
 ]
 SOLVERS = [
     ("auto", "Automatic", "Chosen by the stiffness of the sheet"),
-    ("quasi_newton", "Quasi-Newton", "One matrix factored once: fastest for soft sheets"),
+    ("quasi_newton", "Quasi-Newton", "One matrix factored once: for soft sheets"),
     ("newton", "Newton", "Conjugate gradients on the true Hessian: for stiff sheets"),
 ]
 JACOBIANS = [

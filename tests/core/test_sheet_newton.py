@@ -163,6 +163,45 @@ def test_a_sheet_that_hangs_takes_a_step_a_frame(wind) -> None:
         assert off < 0.04 * moved
 
 
+def test_a_sheet_in_free_fall_takes_none() -> None:
+    points, faces = meshes.grid(20, 20, 2.0, 2.0)
+    shell = sc.Shell(points, faces, sc.Material.preset("reference"), bending="quadratic")
+    scene = sc.Scene([shell], colliders=[sc.Plane((0, 0, -5.0), (0, 0, 1))])
+    frames = list(sc.simulate(scene, 6))
+    assert newton_steps(frames) == 0
+    fallen = points[:, 2] - frames[-1].positions[:, 2]
+    assert np.allclose(fallen, 0.5 * 9.81 * 0.25 * (0.25 + 1 / 24), rtol=1e-12)
+
+
+class TestGuess:
+    """Where a step begins: free flight's mean, unless a collider bears the sheet."""
+
+    @staticmethod
+    def guess(height: float) -> tuple[np.ndarray, np.ndarray]:
+        """Mean of a guess, and of free flight, for a sheet over a plane that was last accelerated upwards."""
+        points, faces = meshes.grid(10, 10, 1.0, 1.0)
+        shell = sc.Shell(points, faces, sc.Material.preset("reference"), bending="quadratic")
+        scene = sc.Scene([shell], colliders=[sc.Plane((0, 0, -height), (0, 0, 1))], self_contact=False)
+        system = System(scene, 1e-3)
+        system.start = system.contact.check_start(system.start, 0.0)
+        integrator = Integrator(system, "implicit_euler", 0.25, 0.5, "constant")
+        upwards = np.zeros_like(system.start)
+        upwards[:, 2] = 3.0
+        state = State(0.0, system.start, system.velocities, upwards)
+        potential, _ = integrator.begin(state, 1 / 24)
+        guess = integrator.guess(state, potential, 1 / 24, 0.5)
+        assert system.contact.bears == (height < 1e-3)
+        return guess.mean(axis=0), potential.flight.mean(axis=0)
+
+    def test_in_flight(self) -> None:
+        guess, flight = self.guess(0.5)
+        assert np.allclose(guess, flight, atol=1e-15)
+
+    def test_on_a_plane(self) -> None:
+        guess, flight = self.guess(1e-4)
+        assert guess[2] - flight[2] == pytest.approx(0.5 * (3.0 + 9.81) / 24**2, rel=1e-9)
+
+
 class TestTrust:
     def test_waits_longer_after_every_failure(self) -> None:
         trust, waits = Trust(), []
