@@ -31,9 +31,13 @@ class MixedStress:
             total = total + membrane.hessian_under(x, stress, psd)
         return total
 
-    def advance(self, x: Floats, direction: Floats, share: float = 1.0) -> None:
-        """Follow the step from x by `share` of a Newton direction."""
+    def advance(
+        self, x: Floats, direction: Floats, share: float = 1.0, kind: type | tuple[type, ...] = (Fem, KirchhoffLove)
+    ) -> None:
+        """Follow the step from x by `share` of a Newton direction; only membranes of a `kind`, where given."""
         for i, membrane in enumerate(self.membranes):
+            if not isinstance(membrane, kind):
+                continue
             ahead = membrane.stress_ahead(x, direction)
             a, b, c = (s + share * (t - s) for s, t in zip(self._stress[i], ahead, strict=True))
             self._stress[i] = (a, b, c)

@@ -96,8 +96,8 @@ class Potential(Protocol):
     def keep_momentum(self, step: Floats, gradient: Floats) -> None:
         """Take out of a step, in place, the drift of bodies that no net force acts on."""
 
-    def mixed_stress(self) -> MixedStress:
-        """Membrane stresses to begin a mixed Newton solve with, and to be carried through it."""
+    def mixed_stress(self, x: Floats) -> MixedStress:
+        """Membrane stresses to begin a mixed Newton solve at x with, and to be carried through it."""
 
     def factored(self, hessian: Hessian, definite: bool = False) -> Callable[[Floats], Floats] | None:
         """hessian⁻¹ residual by a factorisation of its own; None if it must be `definite` and is not."""
@@ -357,7 +357,7 @@ def mixed_newton(potential: Potential, x: Floats, tolerance: float, most: int) -
     if not np.isfinite(value):
         return Solution(x, False, np.inf, counts, "the energy at the start of the step is not finite")
     start = value
-    stresses = potential.mixed_stress()
+    stresses = potential.mixed_stress(x)
     change = np.inf
     while counts.iterations < min(most, WHOLE_STEPS):
         yield "factor", change

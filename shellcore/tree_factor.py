@@ -83,7 +83,7 @@ class _Stack:
     def products(self) -> int:
         """Numbers that are multiplied to factor all fronts."""
         p, q = self.p, self.q
-        return self.count * p * (p * p + p * q + q * q)
+        return int(self.count * p * (p * p + p * q + q * q))
 
     def blocks(self, front: Ints, row: Ints, column: Ints) -> Shorts:
         """Where in `numbers` the blocks of vertices (row, column) of fronts stand, each (k,), own vertices before later
