@@ -175,8 +175,8 @@ class StepPotential:
         # Of the last state: it changes far less over a step than what a guess, which stretches what it turns, has of
         # it. A strip takes 7.9 instead of 16 factors a frame, paper in wind 8.1 instead of 14.8.
         stresses = MixedStress(self._energies, self.start)
-        # Not of subdivision elements: a limp sleeve that may sag in two ways finds the other one then (2.8 for 10 mm; run
-        # after run with sharper steps finds either).
+        # Not of subdivision elements: a limp sleeve that may sag in two ways finds the other one then (2.8 for 10 mm;
+        # sharper steps find either).
         stresses.advance(self.start, x - self.start, kind=KirchhoffLove)
         return stresses
 
