@@ -52,22 +52,6 @@ SLOW = 20
 FACTORED = 12_000
 # Whole steps of the mixed method before it gives up: stiff strips take 3, crumpling sheets up to 15.
 WHOLE_STEPS = 25
-# The same of soft sheets, for a frame and to a tolerance: what has not converged in so many buckles, and is left to
-# L-BFGS. Flags take 1 or 2; with at most 3, sheets hung by two corners in wind had half of their kinetic energy after a
-# second, with 6 nine tenths.
-SHEET_STEPS, EXACT_SHEET_STEPS = 6, 40
-# A first step of theirs leaves its square over so many times the way that elastic forces move the sheet, at most.
-LEAST_CURVED = 4.0
-# What is left after the gentle step that follows a Newton step, as a share of that: 0.63 to 0.76 in flags.
-EASED = 0.75
-# Shares of what may be left below which there is nothing to solve, in steps of the constant matrix, which may be a
-# thousand times too short, and of Newton's: a sheet in free fall, or at rest, whose energy is lost in round-off.
-AT_REST, NOTHING = 1e-6, 1e-3
-# Share to which a step that goes up is cut at most.
-SMALLEST_SHARE = 0.2
-# Conjugate gradients for bending in a step: for a frame (with 1 a frame of a flag of 6.4k vertices is 1 to 6% off
-# instead of 0.2 to 2) and in an exact one (3.9 factors a frame of a flag instead of 8.3).
-BRIEFLY, REFINED = 2, 3
 
 
 class Potential(Protocol):
@@ -169,11 +153,11 @@ def quasi_newton(
     that: no motion is softer than inertia alone, E ≥ ½ c ∑m d², so a distance √(2E / c∑m). Soft motions, which are
     the last to converge, come near that bound: all that is left to gain was 1.1 to 1.9 times the true error in solves
     of pinned sheets and flags, where the size of steps missed it by 10 times and more. After `tiring` iterations
-    what counts grows with the square of their number. `far`: x is only a guess (see `_approached`).
+    what counts grows with the square of their number. `far`: x is only a guess (see `approached`).
     """
     counts = Counts(gradients=1)
     potential.renew(x, 0)
-    x, value, gradient = _approached(potential, x, counts) if far else (x, *potential.value_and_gradient(x))
+    x, value, gradient = approached(potential, x, counts) if far else (x, *potential.value_and_gradient(x))
     if not np.isfinite(value):
         return Solution(x, False, np.inf, counts, "the energy at the start of the step is not finite")
     change = np.inf
@@ -217,7 +201,7 @@ def quasi_newton(
     return Solution(x, change <= tolerance, change, counts, f"no convergence in {most} iterations")
 
 
-def _approached(potential: Potential, x: Floats, counts: Counts) -> tuple[Floats, float, Floats]:
+def approached(potential: Potential, x: Floats, counts: Counts) -> tuple[Floats, float, Floats]:
     """Where to start instead of a guess x that may be stretched by tens of percent: position, value and gradient.
 
     Green strain overrates such stretch, and the first steps from it take a sheet into folds that the solve then has to
@@ -235,114 +219,6 @@ def _approached(potential: Potential, x: Floats, counts: Counts) -> tuple[Floats
         if ahead <= value:
             return trial, ahead, gradient
     return x, *potential.value_and_gradient(x)
-
-
-def sheet_newton(potential: Potential, x: Floats, gain: float, moved: float, most: int) -> Steps:
-    """Newton steps of soft flat sheets (`sheet_newton.py`) from a guess, `most` of them.
-
-    Each is followed by a gentle step (`_eased`) that takes out what it stretched to second order, and the solve ends
-    when that shows that no more than `gain` [m] is left; `moved` [m]: how far elastic forces move the sheet. Steps that
-    go up are cut. Where they do not do, the solution is the lowest place found, and not converged.
-    """
-    counts = Counts(gradients=2)
-    x, correction = _eased(potential, x, potential.value_and_gentle_gradient(x)[1])
-    value, gradient = potential.value_and_gradient(x)
-    if not np.isfinite(value):
-        return Solution(x, False, np.inf, counts, "the energy at the start of the step is not finite")
-    if correction <= AT_REST * gain:
-        return Solution(x, True, correction, counts)
-    lowest = value, x
-    before, change = LEAST_CURVED * moved, np.inf
-    newton = yield from _prepared(potential, x)
-    while counts.iterations < most:
-        yield "factor", change
-        counts.factorisations += 1
-        if not newton.factor():
-            break
-        yield "solve", change
-        direction = newton.direction(gradient, BRIEFLY)
-        potential.keep_momentum(direction, gradient)
-        change = rms(direction)
-        if change <= NOTHING * gain:
-            return Solution(x, True, change, counts)
-        share = 1.0
-        while True:
-            trial = x + share * direction
-            ahead, gentle = potential.value_and_gentle_gradient(trial)
-            counts.gradients += 1
-            if ahead <= value or share < SMALLEST_SHARE:
-                break
-            share *= 0.5
-        counts.iterations += 1
-        if not ahead <= value:
-            break
-        yield "solve", change
-        eased, correction = _eased(potential, trial, gentle)
-        left = max(change * min(1.0, change / before), EASED * correction)
-        if left <= gain and share == 1.0:
-            return Solution(eased, True, change, counts)
-        newton.move(share * direction, eased)
-        x, before = eased, change
-        value, gradient = potential.value_and_gradient(x)
-        counts.gradients += 1
-        lowest = min(lowest, (value, x), key=lambda place: place[0])
-    return Solution(lowest[1], False, change, counts, f"no convergence in {counts.iterations} Newton steps")
-
-
-def exact_sheet_newton(potential: Potential, x: Floats, tolerance: float, moved: float, most: int) -> Steps:
-    """The same to a `tolerance` [m]: whole steps, with bending as it is, until one is expected to have left no more."""
-    counts = Counts(gradients=1)
-    x, value, gradient = _approached(potential, x, counts)
-    if not np.isfinite(value):
-        return Solution(x, False, np.inf, counts, "the energy at the start of the step is not finite")
-    lowest = value, x
-    before, change = LEAST_CURVED * moved, np.inf
-    newton = yield from _prepared(potential, x)
-    while counts.iterations < most:
-        yield "factor", change
-        counts.factorisations += 1
-        if not newton.factor():
-            break
-        yield "solve", change
-        direction = newton.direction(gradient, REFINED)
-        potential.keep_momentum(direction, gradient)
-        x = x + direction
-        value, gradient = potential.value_and_gradient(x)
-        counts.gradients += 1
-        counts.iterations += 1
-        change = rms(direction)
-        if not np.isfinite(value):
-            break
-        newton.move(direction, x)
-        yield "solve", change
-        if value <= lowest[0]:
-            lowest = value, x
-            if change * min(1.0, change / before) <= tolerance:
-                return Solution(x, True, change, counts)
-        before = change
-    return Solution(lowest[1], False, change, counts, f"no convergence in {counts.iterations} whole Newton steps")
-
-
-def _prepared(potential: Potential, x: Floats) -> Generator[tuple[str, float], None, SheetNewton]:
-    """Newton's method for sheets, at x."""
-    yield "factor", np.inf
-    newton = potential.sheets(x)
-    for _ in newton.prepare():
-        yield "factor", np.inf
-    return newton
-
-
-def _eased(potential: Potential, x: Floats, gentle: Floats) -> tuple[Floats, float]:
-    """x after half a step of projective dynamics, down the `gentle` gradient there, and its length [m] (r.m.s.).
-
-    Along warp and weft the constant matrix has half of the tensile and shear moduli: half a step never goes too far. (A
-    whole one threw flags to and fro: of 4.6% of a frame's motion that a Newton step left, one made 6.5, two 3.3, half a
-    one 3.0.)
-    """
-    step = potential.precondition(gentle)
-    potential.keep_momentum(step, gentle)
-    step *= 0.5
-    return x - step, rms(step)
 
 
 def mixed_newton(potential: Potential, x: Floats, tolerance: float, most: int) -> Steps:

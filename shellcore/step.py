@@ -13,20 +13,9 @@ from .integrators import Integrator, State
 from .lbfgs import Memory
 from .scene import Scene
 from .sheet_newton import Trust
+from .sheet_steps import EXACT_SHEET_STEPS, SHEET_STEPS, exact_sheet_newton, sheet_newton
 from .shell import Shell
-from .solver import (
-    EXACT_SHEET_STEPS,
-    FACTORED,
-    SHEET_STEPS,
-    Solution,
-    Steps,
-    exact_sheet_newton,
-    mixed_newton,
-    newton,
-    quasi_newton,
-    rms,
-    sheet_newton,
-)
+from .solver import FACTORED, Solution, Steps, mixed_newton, newton, quasi_newton, rms
 from .step_potential import StepPotential
 from .system import System
 from .types import Floats
