@@ -9,7 +9,7 @@ import shellcore as sc
 from meshes import grid, unstructured
 from shellcore.energies.fem import Fem
 from shellcore.integrators import Integrator, State
-from shellcore.solver import Counts, _approached
+from shellcore.solver import Counts, approached
 from shellcore.system import System
 
 MODULI = (900.0, 400.0, 120.0, 60.0)
@@ -72,7 +72,7 @@ class TestApproach:
     def test_lowers_the_potential_and_says_what_it_is(self, step):
         potential, guess = step
         counts = Counts()
-        x, value, gradient = _approached(potential, guess, counts)
+        x, value, gradient = approached(potential, guess, counts)
         again = potential.value_and_gradient(x.copy())
         assert value == pytest.approx(again[0], rel=1e-12) and np.allclose(gradient, again[1])
         assert value < 0.7 * potential.value_and_gradient(guess.copy())[0]
@@ -82,5 +82,5 @@ class TestApproach:
     def test_stays_where_it_would_not(self, step):
         potential, guess = step
         potential.precondition = lambda residual: -residual
-        x, value, _ = _approached(potential, guess, Counts())
+        x, value, _ = approached(potential, guess, Counts())
         assert x is guess and value == potential.value_and_gradient(guess)[0]
