@@ -130,9 +130,9 @@ def _prepared(potential: Potential, x: Floats) -> Generator[tuple[str, float], N
 def _eased(potential: Potential, x: Floats, gentle: Floats) -> tuple[Floats, float]:
     """x after half a step of projective dynamics, down the `gentle` gradient there, and its length [m] (r.m.s.).
 
-    Along warp and weft the constant matrix has half of the tensile and shear moduli: half a step never goes too far. (A
-    whole one threw flags to and fro: of 4.6% of a frame's motion that a Newton step left, one made 6.5, two 3.3, half a
-    one 3.0.)
+    Along warp and weft the constant matrix has the mean of the tensile and the shear modulus, so a whole step goes too
+    far along either by up to twice; half a one does not. (Whole ones threw flags to and fro: of 4.6% of a frame's
+    motion that a Newton step left, one made 6.5, two 3.3, half a one 3.0.)
     """
     step = potential.precondition(gentle)
     potential.keep_momentum(step, gentle)
