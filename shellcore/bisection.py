@@ -1,7 +1,9 @@
 """A mesh cut in halves, again and again: the order in which `tree_factor.py` eliminates its vertices.
 
-Every part is cut across its longest side, at the median; the vertices along the cut are eliminated after both halves
-(nested dissection, George 1973). All parts of one depth are cut at once, by position instead of by graph: 6.4k vertices
+Every part is cut across its longest side, such that its halves are alike; the vertices along the cut are eliminated
+after both (nested dissection, George 1973). Parts of one depth are padded to one size, so that the largest sets the
+price: of irregular meshes halves that are alike take 25% out of the numbers that are multiplied (cut at the median,
+leaves had 2 to 12 vertices, 6.6 in the mean). All parts of one depth are cut at once, by position instead of by graph: 6.4k vertices
 take 15 ms where `fronts.py`, which asks nothing of its matrices, takes 270.
 """
 
@@ -89,49 +91,109 @@ def _cut(edges: Ints, positions: Floats, depth: int) -> tuple[Ints, Ints]:
     n = len(positions)
     part, level = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     open_ = np.ones(n, dtype=bool)
-    first, second = edges.T
     for i in range(depth, 0, -1):
-        count = 1 << (depth - i)
-        high = _upper_half(part, open_, positions, count)
-        across = open_[first] & open_[second] & (part[first] == part[second]) & (high[first] != high[second])
-        a, b = first[across], second[across]
-        sides = []
-        for wanted in (True, False):
-            side = np.zeros(n, dtype=bool)
-            side[np.where(high[a] == wanted, a, b)] = True
-            sides.append((np.bincount(part[side], minlength=count), side))
-        # Of the two rims of a cut, the shorter.
-        (upper, upper_rim), (lower, lower_rim) = sides
-        rim = np.where((upper <= lower)[part], upper_rim, lower_rim)
+        edges = edges[open_[edges].all(axis=1)]
+        edges = edges[part[edges[:, 0]] == part[edges[:, 1]]]
+        row = _Row(part, open_, positions, 1 << (depth - i))
+        middle = row.sizes // 2
+        upper, lower = row.cut(middle, edges)
+        # What a cut takes is missing on the side that it takes it from: once more, half of that aside.
+        cuts = [
+            upper,
+            lower,
+            row.cut(middle - upper.width // 2, edges)[0],
+            row.cut(middle + (lower.width + 1) // 2, edges)[1],
+        ]
+        best = np.argmin([cut.width + cut.larger for cut in cuts], axis=0)[part]
+        high, rim = (np.choose(best, [getattr(cut, name) for cut in cuts]) for name in ("high", "rim"))
         level[rim] = i
         open_ &= ~rim
         part = np.where(open_, 2 * part + high, part)
+    for i in range(depth):
+        while _hand_on(part, level, i, 1 << (depth - i)):
+            pass
     return part, level
 
 
-def _upper_half(part: Ints, open_: Bools, positions: Floats, count: int) -> Bools:
-    """Which vertices lie beyond the median of their part along its longest side, (n,)."""
-    v = np.flatnonzero(open_)
-    v = v[np.argsort(part[v], kind="stable")]
-    sizes = np.bincount(part[v], minlength=count)
-    starts = np.cumsum(sizes) - sizes
-    some = np.flatnonzero(sizes)
-    extent = np.zeros((count, 3))
-    where = positions[v]
-    extent[some] = np.maximum.reduceat(where, starts[some]) - np.minimum.reduceat(where, starts[some])
-    along = positions[v, extent.argmax(axis=1)[part[v]]]
-    order = np.lexsort((along, part[v]))
-    v, along = v[order], along[order]
-    own = part[v]
-    median = along[np.minimum(starts + sizes // 2, len(v) - 1)]
-    beyond = along >= median[own]
-    # A row of vertices stays together; where that leaves no other half, it does not.
-    whole = np.bincount(own, weights=beyond, minlength=count) == sizes
-    rank = np.arange(len(v)) - starts[own]
-    beyond = np.where(whole[own], rank >= (sizes // 2)[own], beyond)
-    high = np.zeros(len(part), dtype=bool)
-    high[v] = beyond
-    return high
+def _hand_on(part: Ints, level: Ints, i: int, count: int) -> bool:
+    """Have the largest of the parts of level i, `count` in all, eliminate two vertices less, which are left to the
+    parts that they are halves of; whether these have room for them. Of leaves, which are most, they make room."""
+    mine = np.flatnonzero(level == i)
+    mine = mine[np.argsort(part[mine], kind="stable")]
+    ranks = _ranks(part[mine], count)
+    surplus = mine[ranks >= _even(int(ranks.max(initial=-1)) + 1) - 2]
+    later = np.bincount(part[level == i + 1], minlength=count // 2)
+    more = np.bincount(part[surplus] >> 1, minlength=count // 2)
+    if not len(surplus) or (later + more).max() > _even(int(later.max())) + 2 * (i == 0):
+        return False
+    level[surplus] += 1
+    part[surplus] >>= 1
+    return True
+
+
+def _even(number: int) -> int:
+    """The next even number: fronts are padded to pairs of vertices."""
+    return number + number % 2
+
+
+@dataclass
+class _Cut:
+    """Parts cut in two, `count` of them."""
+
+    high: Bools
+    """Vertices of the upper halves, (n,)."""
+    rim: Bools
+    """Vertices along the cuts, all of one half, (n,)."""
+    width: Ints
+    """How many these are, (count,)."""
+    larger: Ints
+    """Vertices of the larger half without them, (count,)."""
+
+
+class _Row:
+    """The vertices of every part, `count` of them, in a row along its longest side."""
+
+    def __init__(self, part: Ints, open_: Bools, positions: Floats, count: int) -> None:
+        self._part, self._count = part, count
+        v = np.flatnonzero(open_)
+        v = v[np.argsort(part[v], kind="stable")]
+        self.sizes = np.bincount(part[v], minlength=count)
+        self._starts = np.cumsum(self.sizes) - self.sizes
+        some = np.flatnonzero(self.sizes)
+        extent = np.zeros((count, 3))
+        where, starts = positions[v], self._starts[some]
+        extent[some] = np.maximum.reduceat(where, starts) - np.minimum.reduceat(where, starts)
+        along = positions[v, extent.argmax(axis=1)[part[v]]]
+        order = np.lexsort((along, part[v]))
+        self._vertices, self._along = v[order], along[order]
+
+    def cut(self, at: Ints, edges: Ints) -> tuple[_Cut, _Cut]:
+        """Parts cut before vertex `at` (count,) of the row, along the rim of the upper and of the lower half; `edges`
+        (e, 2) of vertices of one part."""
+        high = self._upper(np.clip(at, 0, np.maximum(self.sizes - 1, 0)))
+        across = edges[high[edges[:, 0]] != high[edges[:, 1]]]
+        above = high[across[:, 0]]
+        upper = np.bincount(self._part[high], minlength=self._count)
+        cuts = []
+        for mine in (above, ~above):
+            rim = np.zeros(len(high), dtype=bool)
+            rim[np.where(mine, across[:, 0], across[:, 1])] = True
+            width = np.bincount(self._part[rim], minlength=self._count)
+            halves = (upper - width, self.sizes - upper) if mine is above else (upper, self.sizes - upper - width)
+            cuts.append(_Cut(high, rim, width, np.maximum(*halves)))
+        return cuts[0], cuts[1]
+
+    def _upper(self, at: Ints) -> Bools:
+        """Which vertices are not before vertex `at` of their row, (n,)."""
+        own = self._part[self._vertices]
+        beyond = self._along >= self._along[np.minimum(self._starts + at, len(own) - 1)][own]
+        # A row of vertices across stays together; where that leaves no other half, it does not.
+        whole = np.bincount(own, weights=beyond, minlength=self._count) == self.sizes
+        rank = np.arange(len(own)) - self._starts[own]
+        beyond = np.where(whole[own], rank >= at[own], beyond)
+        high = np.zeros(len(self._part), dtype=bool)
+        high[self._vertices] = beyond
+        return high
 
 
 def _ranks(group: Ints, count: int) -> Ints:

@@ -31,9 +31,9 @@ FEW = 24
 # Only the lower half of what a front passes on is kept, in strips of columns as wide as this, but no more than so many.
 STRIP, STRIPS = 30, 4
 
-# Products of a level from which a second thread pays: all levels of 6.4k vertices (14 instead of 21 ms). Not where BLAS
-# may use threads of its own: then each waits for the other's.
-THREADED = 18_000_000
+# Products of all fronts from which a second thread pays: 2.5k vertices have 100 million (5.6 instead of 6.3 ms), 1.6k
+# half of that (no gain). Not where BLAS may use threads of its own: then each waits for the other's.
+THREADED = 80_000_000
 
 Single = np.float32
 Numbers = tuple[Ints, Shorts, Shorts]
@@ -79,12 +79,6 @@ class _Stack:
             self.spots.append(np.where(place >= 0, front * halves.q + place, halves.count * halves.q))
         self._source = level.source
 
-    @property
-    def products(self) -> int:
-        """Numbers that are multiplied to factor all fronts."""
-        p, q = self.p, self.q
-        return int(self.count * p * (p * p + p * q + q * q))
-
     def blocks(self, front: Ints, row: Ints, column: Ints) -> Shorts:
         """Where in `numbers` the blocks of vertices (row, column) of fronts stand, each (k,), own vertices before later
         ones and no row before its column: (k, 9)."""
@@ -123,6 +117,13 @@ class _Stack:
             found.append((front, self.blocks(front, row, column), at))
         fronts, targets, sources = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return fronts, targets, sources
+
+
+def _products(level: Level) -> int:
+    """Numbers that are multiplied to factor all fronts of a level."""
+    (b, own), later = level.own.shape, level.below.shape[1]
+    p, q = 3 * own, 3 * later
+    return int(b * p * (p * p + p * q + q * q))
 
 
 def _pairs(there: Bools) -> tuple[Ints, Ints, Ints]:
@@ -213,12 +214,12 @@ class TreeFactor:
             return
         tree = bisected(self._edges, self._positions)
         yield
+        threaded = one_thread_possible() and sum(map(_products, tree.levels)) >= THREADED
         for i, level in enumerate(tree.levels):
             stack = _Stack(level, self._vertex_count, self._stacks[-1] if self._stacks else None)
             entries = _entries(tree, i, stack, self._edges)
             arrivals = stack.arriving() if stack.halves is not None else None
-            last = i == len(tree.levels) - 1
-            if stack.products >= THREADED and not self._joined and one_thread_possible() and not last:
+            if threaded and stack.count > 1:
                 half = stack.count // 2
                 for shares, some in zip(self._halves, (slice(0, half), slice(half, stack.count)), strict=True):
                     shares.append(_Share(stack, some, entries, arrivals))
@@ -330,8 +331,8 @@ def _invert_lower(lower: Singles, inverse: Singles, one_by_one: bool) -> None:
     for i in range(BASE):
         scale = 1.0 / small[i, i]
         inverted[i, i] = scale
-        for j in range(i):
-            inverted[i, j] = -scale * np.einsum("k...,k...->...", small[i, j:i], inverted[j:i, j])
+        if i:
+            inverted[i, :i] = -scale * np.einsum("k...,kj...->j...", small[i, :i], inverted[:i, :i])
     corners = inverted.transpose(2, 3, 0, 1).copy()
     for step, corner in zip(steps.tolist(), corners, strict=True):
         a, z = BASE * step, BASE * (step + 1)

@@ -128,3 +128,18 @@ def test_cuts_of_a_square_are_short() -> None:
     # Halves are halves.
     sizes = np.bincount(tree.part[tree.level == 0])
     assert sizes.min() > 0 and sizes.max() <= 4 * sizes.mean()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_parts_of_a_scattered_mesh_are_alike(seed: int) -> None:
+    """What they are padded with is multiplied too: cut at the median and left at that, it is twice what there is."""
+    points, faces = meshes.unstructured(1500, 1.0, 1.0, seed)
+    n = len(points)
+    tree = bisected(edges_of(faces, n)[0], points)
+    padded = there = 0
+    for level in tree.levels:
+        own, later = (np.count_nonzero(part < n, axis=1) for part in (level.own, level.below))
+        there += int((own * (own**2 + own * later + later**2)).sum())
+        (b, p), q = level.own.shape, level.below.shape[1]
+        padded += b * p * (p**2 + p * q + q**2)
+    assert padded < 1.65 * there
