@@ -1,10 +1,10 @@
 """A mesh cut in halves, again and again: the order in which `tree_factor.py` eliminates its vertices.
 
 Every part is cut across its longest side, such that its halves are alike; the vertices along the cut are eliminated
-after both (nested dissection, George 1973). Parts of one depth are padded to one size, so that the largest sets the
-price: of irregular meshes halves that are alike take 25% out of the numbers that are multiplied (cut at the median,
-leaves had 2 to 12 vertices, 6.6 in the mean). All parts of one depth are cut at once, by position instead of by graph: 6.4k vertices
-take 15 ms where `fronts.py`, which asks nothing of its matrices, takes 270.
+after both (nested dissection, George 1973). Parts of one depth are padded to one size, so the largest sets the price:
+with cuts at the median leaves of an irregular mesh had 2 to 12 vertices, and a third more numbers were multiplied.
+All parts of one depth are cut at once, by position instead of by graph: 6.4k vertices take 25 ms where `fronts.py`,
+which asks nothing of its matrices, takes 270.
 """
 
 from __future__ import annotations
