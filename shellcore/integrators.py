@@ -106,8 +106,8 @@ class Integrator:
     def begin(self, state: State, h: float, onward: float = 0.0) -> tuple[StepPotential, Floats]:
         """Potential of the step from `state` over h [s], and where to start the search (see `guess`)."""
         system, x, v = self.system, state.x, state.v
-        terms = system.begin_step(state.time, h, x, v)
         newmark = self.name == "newmark"
+        terms = system.begin_step(state.time, h, x, v, None if newmark else state.a)
         scale = 1.0 / (self.beta * h * h) if newmark else 1.0 / (h * h)
         centre = x + h * v
         system.contact_share = 1.0

@@ -241,8 +241,9 @@ class System:
         """Membrane and bending energies of every shell."""
         return [energy for group in self.membranes for energy in group] + [b.energy for b in self.bendings]
 
-    def begin_step(self, t: float, h: float, x: Floats, v: Floats) -> StepTerms:
-        """Terms of the step from t to t + h [s] that starts at x with velocities v."""
+    def begin_step(self, t: float, h: float, x: Floats, v: Floats, before: Floats | None = None) -> StepTerms:
+        """Terms of the step from t to t + h [s] that starts at x with velocities v; `before`: accelerations of the last
+        step [m/s²], (n, 3), if they tell what to expect of this one."""
         energies: list[Energy] = []
         for guard in self._guards:
             if guard is not None:
@@ -275,7 +276,7 @@ class System:
             energies.append(self.carried(penalty))
         targets = self.targets(t + h, x)
         if self.contact.exists:
-            self.contact.begin_step(t, h, x, v, targets, self.scene.gravity)
+            self.contact.begin_step(t, h, x, v, targets, self.scene.gravity, before)
             energies.append(self.contact)
         force, drag = self._forces(t, h, x, v)
         return StepTerms(energies + drag, force, targets, [part.bending_of_step(x, h) for part in self.energies_of])

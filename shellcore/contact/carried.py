@@ -42,10 +42,13 @@ class CarriedContact(Carried):
         """As `Contact`."""
         self._contact.end_frame(self._points.read(x), t)
 
-    def begin_step(self, t: float, h: float, x: Floats, v: Floats, targets: Floats, gravity: Floats) -> None:
+    def begin_step(
+        self, t: float, h: float, x: Floats, v: Floats, targets: Floats, gravity: Floats, before: Floats | None = None
+    ) -> None:
         """As `Contact`."""
         read = self._points.read
-        self._contact.begin_step(t, h, read(x), read(v), read(targets), gravity)
+        last = None if before is None else read(before)
+        self._contact.begin_step(t, h, read(x), read(v), read(targets), gravity, last)
 
     def predict(self, guess: Floats) -> Floats:
         """As `Contact`."""
