@@ -9,6 +9,7 @@ diagonal: at once); with more, longer waves are too stiff. Where that counts, co
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -16,12 +17,13 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from .assembly import scalar_matrix
+from .contact.rows import Coupled
 from .energies.base import Energy, VertexEnergy
 from .energies.edge_tangent import TURNED, EdgeTangent, Single
 from .energies.fem import Fem
 from .errors import ShellError
 from .tree_factor import NotDefinite, TreeFactor
-from .types import Bools, Floats, Ints, Sparse
+from .types import Bools, Floats, Ints, Singles, Sparse
 from .vectors import Product, components, inner
 
 # Steps that are left to L-BFGS before Newton's method is tried again, after a first failure and at most.
@@ -76,7 +78,7 @@ class SheetNewton:
         self._tangents = [EdgeTangent(membrane) for membrane in membranes]
         edges = np.concatenate([tangent.edges for tangent in self._tangents])
         count = len(edges)
-        self._edge_count = count
+        self._edges, self._edge_count = edges, count
         ends = np.cumsum([0, *(len(tangent.edges) for tangent in self._tangents)])
         self._parts = [slice(int(a), int(b)) for a, b in pairwise(ends)]
         self._values = np.zeros((9, count + n), dtype=Single)
@@ -119,8 +121,9 @@ class SheetNewton:
         """−H⁻¹ gradient, (n, 3), by columns, by so many conjugate gradients on the last factor."""
         return self._refined(-components(gradient), refined).T
 
-    def factor(self) -> bool:
-        """Factor the Hessian here; whether it is definite."""
+    def factor(self, contacts: Coupled | None = None) -> bool:
+        """Factor the Hessian here, with that of `contacts`; whether it is definite, and contacts couple no vertices
+        but those of triangles."""
         blocks, vertices = self._values[:, : self._edge_count], self._values[:, self._edge_count :]
         for tangent, part in zip(self._tangents, self._parts, strict=True):
             tangent.blocks(blocks[:, part])
@@ -129,6 +132,8 @@ class SheetNewton:
         vertices.fill(0.0)
         self._sums(both, vertices)
         vertices += self._on_vertices
+        if contacts is not None and not self._add(contacts, blocks, vertices):
+            return False
         crossing, kept = self._crossing
         if len(crossing):
             blocks[:, crossing] *= kept
@@ -140,6 +145,29 @@ class SheetNewton:
         except NotDefinite:
             return False
         return True
+
+    def _add(self, contacts: Coupled, blocks: Singles, vertices: Singles) -> bool:
+        """Add contacts to the blocks of edges and vertices; whether all had a place."""
+        first, second, parts = contacts
+        alone = first == second
+        low, high = np.minimum(first, second)[~alone], np.maximum(first, second)[~alone]
+        key = low * vertices.shape[1] + high
+        names, order = self._names
+        found = np.minimum(np.searchsorted(names, key), len(names) - 1)
+        if not np.array_equal(names[found], key):
+            return False
+        for rows, at, values in ((vertices, first[alone], parts[:, alone]), (blocks, order[found], parts[:, ~alone])):
+            for row, numbers in zip(rows, values, strict=True):
+                row += np.bincount(at, weights=numbers, minlength=len(row)).astype(Single)
+        return True
+
+    @cached_property
+    def _names(self) -> tuple[Ints, Ints]:
+        """Numbers of all edges, rising, and which edges they are of."""
+        low, high = self._edges.min(axis=1), self._edges.max(axis=1)
+        names = low * len(self._fixed.T) + high
+        order = np.argsort(names)
+        return names[order], order
 
     def _refined(self, residual: Floats, times: int) -> Floats:
         """(H + B − L)⁻¹ residual, (3, n): bending B for its stand-in L, by conjugate gradients on the factor of H.

@@ -18,6 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from .assembly import Hessian
+from .contact.rows import Coupled
 from .lbfgs import Memory
 from .linalg import conjugate_gradients
 from .mixed import MixedStress
@@ -88,6 +89,12 @@ class Potential(Protocol):
 
     def sheets(self, x: Floats) -> SheetNewton:
         """Newton's method for soft flat sheets, at x; only where the potential is one of those."""
+
+    def coupled(self, x: Floats) -> Coupled | None:
+        """Second derivative [N/m] of contacts at x; None where none presses."""
+
+    def refreeze(self, x: Floats) -> None:
+        """Take contacts anew at x, which changes the potential."""
 
     def renew(self, x: Floats, iteration: int, quick: bool = False) -> bool:
         """Before an iteration at x: take what has changed since the constant matrix was factored into account; whether

@@ -13,7 +13,7 @@ from .integrators import Integrator, State
 from .lbfgs import Memory
 from .scene import Scene
 from .sheet_newton import Trust
-from .sheet_steps import EXACT_SHEET_STEPS, SHEET_STEPS, exact_sheet_newton, sheet_newton
+from .sheet_steps import EXACT_SHEET_STEPS, SHEET_STEPS, TOUCHING_STEPS, exact_sheet_newton, sheet_newton
 from .shell import Shell
 from .solver import FACTORED, Solution, Steps, mixed_newton, newton, quasi_newton, rms
 from .step_potential import StepPotential
@@ -106,7 +106,7 @@ class StepSolver:
         """What the position may err by [m], root mean square."""
         self._gain: float | None = None
         self._method = ""
-        self._sheets = False
+        self._sheets = self._asked = False
         self._most = 0
         self._stiffened = 1.0
         self._touching = False
@@ -189,9 +189,11 @@ class StepSolver:
         if self._system.contact.exists:
             self._system.contact.keep_springs(self.iterations is None and self._road_in_contact() != "quasi_newton")
         potential, guess = self._integrator.begin(state, h)
-        fit = (quasi or self._undamped) and self._solver == "auto" and self.iterations is None and not self._fragile
-        self._sheets = fit and potential.soft_sheets and (self._given is not None or self._trust.asked())
-        if quasi:
+        soft = potential.soft_sheets and self.iterations is None and not self._fragile
+        self._asked = soft and self._solver == "newton" and not self._undamped and waves <= STIFF
+        fit = soft and self._solver == "auto" and (quasi or self._undamped)
+        self._sheets = self._asked or (fit and (self._given is not None or self._trust.asked()))
+        if quasi or self._asked:
             stretched = self._sheets and potential.windy
             guess = self._integrator.guess(state, potential, h, ONWARD_IN_WIND if stretched else ONWARD)
         # Where there is something to fall on, flight is judged like contact: it is over soon.
@@ -274,7 +276,7 @@ class StepSolver:
         start = np.where(potential.free, state.x, guess)
         available = self.balance.open(self._system, potential, start)
         for attempt in range(ROUNDS):
-            solution = yield from self._minimised(potential, guess, far=attempt == 0)
+            solution = yield from self._minimised(potential, guess, far=attempt == 0, sheets=self._asked)
             if _overflowed(solution):
                 return solution
             if self.iterations is None:
@@ -326,7 +328,7 @@ class StepSolver:
             value, gradient = potential.value_and_gradient(solution.x)
         # Pins and colliders that move do work themselves: there is no energy to keep.
         still = self._system.still and np.array_equal(start[~potential.free], state.x[~potential.free])
-        held = still and self._method != "quasi_newton" and self._integrator.name == "implicit_euler"
+        held = still and not self._ends_early and self._integrator.name == "implicit_euler"
         for _ in range(SHARPER if held and solution.converged else 0):
             if not potential.gains(solution.x, gradient):
                 break
@@ -354,7 +356,7 @@ class StepSolver:
         contact = self._system.contact
         touching = contact.exists and contact.presses(x)
         if sheets:
-            solution = yield from self._watched(self._sheet_steps(potential, x))
+            solution = yield from self._watched(self._sheet_steps(potential, x, touching))
             if solution.converged:
                 self.stats["solver"] = "sheet_newton"
                 return solution
@@ -382,16 +384,18 @@ class StepSolver:
             solution = yield from self._watched(quasi_newton(potential, solution.x, tolerance, PATIENT, self._memory))
         return solution
 
-    def _sheet_steps(self, potential: StepPotential, x: Floats) -> Steps:
-        """Newton's method for soft flat sheets: as far as a frame needs, or to the tolerance that was given."""
+    def _sheet_steps(self, potential: StepPotential, x: Floats, touching: bool) -> Steps:
+        """Newton's method for soft flat sheets: as far as a frame needs, or to the tolerance."""
         moved = max(potential.departure, FELT * potential.carried)
-        if self._gain is None:
+        if touching:
+            steps = sheet_newton(potential, x, self.tolerance, moved, TOUCHING_STEPS, touching=True)
+        elif self._gain is None:
             steps = exact_sheet_newton(potential, x, self.tolerance, moved, EXACT_SHEET_STEPS)
         else:
             left = (LEFT_IN_WIND if potential.windy else LEFT) * moved
             steps = sheet_newton(potential, x, left, moved, SHEET_STEPS)
         solution = yield from steps
-        if self._given is None:
+        if self._given is None and not self._asked:
             self._trust.report(solution.converged)
         return solution
 
@@ -414,7 +418,12 @@ class StepSolver:
         """Whether steps must not gain any. Not where colliders move, which do work, nor where solves of soft flat
         sheets end early: the strain that they leave in folds comes and goes, and the motion would pay for it."""
         bound = self._integrator.name == "implicit_euler" and self.iterations is None and self._system.still
-        return bound and (self._method != "quasi_newton" or self._system.curved)
+        return bound and (not self._ends_early or self._system.curved)
+
+    @property
+    def _ends_early(self) -> bool:
+        """Whether solves end where motion is right, before energy is: those of soft flat sheets."""
+        return self._method == "quasi_newton" or (self._asked and self._given is None)
 
     def _waves(self, h: float) -> float:
         """(Distance a membrane wave travels in h [s] / size of the sheet)², of the shell where it is largest."""

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import diags
 
 from .assembly import Hessian
+from .contact.rows import Coupled
 from .energies.base import Energy
 from .energies.carried import acting
 from .energies.drag import NormalDrag
@@ -199,6 +200,16 @@ class StepPotential:
             return False
         self._seen = None
         return True
+
+    def coupled(self, x: Floats) -> Coupled | None:
+        contact = self._system.contact
+        return contact.coupled(x) if contact.exists and contact.presses(x) else None
+
+    def refreeze(self, x: Floats) -> None:
+        contact = self._system.contact
+        if contact.refreeze(x):
+            contact.impact(x)
+            self._seen = None
 
     def precondition(self, residual: Floats) -> Floats:
         return self._preconditioner.solve(residual)

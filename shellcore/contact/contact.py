@@ -32,8 +32,8 @@ from .untangle import Untangling
 # A vertex that ends further than this share of a mean edge from where the solver had it is caught: another round. One
 # of thousands does not show in a mean, and edges of drapes on themselves were crushed by up to 80% for a frame.
 CAUGHT = 0.1
-# Share of the last acceleration in how far things are looked for. What lies on something does not fall freely: with 0.65,
-# as in the solver's guess, a drape of 1.6k / 6.4k vertices takes 35 / 82 instead of 37 / 93 ms a frame.
+# Share of the last acceleration in how far things are looked for: what lies on something does not fall freely. With
+# 0.65, as in the solver's guess, a drape of 1.6k / 6.4k vertices takes 34 / 82 instead of 37 / 93 ms a frame.
 HELD_UP = 0.65
 
 

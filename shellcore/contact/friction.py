@@ -13,7 +13,7 @@ import numpy as np
 from ..assembly import Hessian
 from ..types import Floats
 from ..vectors import components, dot, picked
-from .rows import Rows, Spread
+from .rows import Coupled, Rows, Spread
 from .springs import Springs
 
 # Slip speed [m/s] at which friction has full strength.
@@ -86,6 +86,11 @@ class Friction:
         """
         pull = self._force * self.pull(self.slip(x)[1] / self._creep)
         return self._spread.blocks(self._all, _across(pull, self._normals))
+
+    def coupled(self, x: Floats) -> Coupled:
+        """The same as `Spread.coupled` has it."""
+        pull = self._force * self.pull(self.slip(x)[1] / self._creep)
+        return self._spread.coupled(self._all, _across(pull, self._normals).reshape(-1, 9).T)
 
 
 def _across(strength: Floats, normals: Floats) -> Floats:

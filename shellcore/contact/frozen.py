@@ -10,7 +10,7 @@ from ..types import Bools, Floats, Ints
 from ..vectors import by_columns
 from .bodies import Bodies
 from .friction import CREEP, Friction
-from .rows import Rows
+from .rows import Coupled, Rows
 from .springs import Springs
 
 # Steps that `shorter` compares.
@@ -90,6 +90,19 @@ class Frozen(Energy):
         assert self._rows is not None
         total = self._rows.hessian(x)
         return total if self._friction is None else total + self._friction.hessian(x)
+
+    def coupled(self, x: Floats) -> Coupled:
+        """The same as a sum of blocks."""
+        assert self._rows is not None
+        total = self._rows.coupled(x)
+        if self._friction is None:
+            return total
+        ours, theirs = total, self._friction.coupled(x)
+        return (
+            np.concatenate([ours[0], theirs[0]]),
+            np.concatenate([ours[1], theirs[1]]),
+            np.concatenate([ours[2], theirs[2]], axis=1),
+        )
 
     def shorter(self, x: Floats, direction: Floats, slope: float) -> float:
         """Largest of ½, ¼, … that lowers contact energy plus what else a step of `direction` should bring.

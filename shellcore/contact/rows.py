@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -29,6 +29,10 @@ TURNED = 0.5
 OF_COLLIDERS = 0.1
 # Make numbers of several vertices.
 PRIMES = (1_000_003, 998_244_353, 2_147_483_647)
+
+Coupled = tuple[Ints, Ints, Floats]
+"""A symmetric matrix [N/m] of vertices as a sum of blocks: of the vertices `first` and `second` (k,), which may be one,
+the block (9, k); those of (second, first) are the same."""
 
 
 class Rows:
@@ -185,6 +189,11 @@ class Rows:
         blocks = curvature[:, None, None] * (n[:, None, :] * n[None, :, :]).transpose(2, 0, 1)
         return self.spread.blocks(at, blocks)
 
+    def coupled(self, x: Floats) -> Coupled:
+        """The second derivative as `Spread.coupled` has it."""
+        at, _, n, (_, _, curvature) = self._pressing(x)
+        return self.spread.coupled(at, curvature * (n[:, None] * n[None, :]).reshape(9, -1))
+
     def grip(self, x: Floats, speeds: Floats) -> tuple[Hessian, Floats]:
         """See `Frozen.grip`; `speeds` [m/s] of colliders, (total − count, 3)."""
         at, _, normals, (_, _, curvature) = self._pressing(x)
@@ -267,6 +276,17 @@ class Spread:
             return Springs(ground, csr_matrix((self.count, self.count)))
         entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
         return Springs(ground, csr_matrix(entries, shape=(self.count, self.count)))
+
+    def coupled(self, at: Ints, blocks: Floats) -> Coupled:
+        """∑ over rows `at` (k,) of wₖ wₗ block, `blocks` (9, k) symmetric, vertex by vertex and pair by pair."""
+        corners, weights = picked(self._corners, at), picked(self._weights, at)
+        first, second, parts = [], [], []
+        for k, m in combinations_with_replacement(range(4), 2):
+            both = np.flatnonzero((weights[k] != 0.0) & (weights[m] != 0.0))
+            first.append(corners[k, both])
+            second.append(corners[m, both])
+            parts.append((weights[k] * weights[m])[both] * picked(blocks, both))
+        return np.concatenate(first), np.concatenate(second), np.concatenate(parts, axis=1)
 
     def blocks(self, at: Ints, blocks: Floats) -> Hessian:
         """∑ over rows `at` of wₖ wₗ block, (3 count, 3 count); `blocks` (k, 3, 3)."""

@@ -104,7 +104,23 @@ def strength(corners, full):
     return 5.0 + 5.0 / full
 
 
+def assembled(coupled, n):
+    """The matrix (3n, 3n) that is a sum of blocks."""
+    total = np.zeros((n, 3, n, 3))
+    for a, b, block in zip(*coupled[:2], coupled[2].T.reshape(-1, 3, 3), strict=True):
+        total[a, :, b] += block
+        if a != b:
+            total[b, :, a] += block
+    return total.reshape(3 * n, 3 * n)
+
+
 class TestRows:
+    def test_blocks_add_up_to_the_hessian(self):
+        _, bodies, stack, _, rows = near_pair()
+        x = stack[: bodies.count]
+        wanted = rows.hessian(x).matrix().toarray()
+        assert np.allclose(assembled(rows.coupled(x), bodies.count), wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
+
     def test_kinds_of_contact_are_all_there(self):
         _, bodies, stack, pairs, rows = near_pair()
         pressing = rows.at[rows.pushes(stack[: bodies.count]) > 0]
@@ -197,6 +213,13 @@ class TestFriction:
             assert (gradient * d).sum() == pytest.approx((ahead[0] - behind[0]) / (2 * step), rel=1e-4)
         eigenvalues = np.linalg.eigvalsh(friction.hessian(moved).matrix().toarray())
         assert eigenvalues.min() > -1e-9 * eigenvalues.max()
+
+    def test_blocks_add_up_to_the_hessian(self):
+        bodies, stack, friction = self.make()
+        moved = stack[: bodies.count] + 2e-3 * np.random.default_rng(5).normal(size=(bodies.count, 3))
+        wanted = friction.hessian(moved).matrix().toarray()
+        found = assembled(friction.coupled(moved), bodies.count)
+        assert np.allclose(found, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
 
     def test_never_exceeds_coulomb_and_reaches_it(self):
         bodies, stack, friction = self.make()

@@ -65,6 +65,39 @@ def test_the_direction_is_newtons() -> None:
     assert not found[~free].any()
 
 
+def test_contacts_are_in_the_direction() -> None:
+    system = System(sheet(9))
+    (fem,) = (energy for group in system.membranes for energy in group)
+    rng = np.random.default_rng(0)
+    x = np.asfortranarray(system.start + 0.01 * rng.standard_normal(system.start.shape))
+    newton = SheetNewton([fem], system.start, 0.0 * system.bendings[0].stiffness(), system.free)
+    inertia = system.mass / 0.04**2
+    assert list(newton.prepare())
+    newton.begin(x, x, vertex_blocks(inertia, []))
+    # A vertex on a collider, and an edge and a face of which all corners are pressed.
+    face, other = system.scene.shells[0].faces[[40, 77]]
+    pairs = [(face[0], face[0]), (other[1], other[0]), (other[0], other[0]), (other[1], other[1]), (face[1], face[2])]
+    normals = rng.standard_normal((len(pairs), 3))
+    normals[1] = normals[2] = normals[3]
+    blocks = 50.0 * np.einsum("ki,kj->kij", normals, normals) * np.array([1.0, -1.0, 1.0, 1.0, 0.01])[:, None, None]
+    first, second = np.array(pairs).T
+    dense = MixedStress([fem], x).hessian(x, psd=True).matrix().toarray() + np.diag(np.repeat(inertia, 3))
+    for a, b, block in zip(first, second, blocks, strict=True):
+        dense[3 * a : 3 * a + 3, 3 * b : 3 * b + 3] += block
+        if a != b:
+            dense[3 * b : 3 * b + 3, 3 * a : 3 * a + 3] += block
+    gradient = np.where(system.free, rng.standard_normal(x.shape), 0.0)
+    rows = np.flatnonzero(system.free.ravel())
+    wanted = np.zeros(x.size)
+    wanted[rows] = -np.linalg.solve(dense[np.ix_(rows, rows)], gradient.ravel()[rows])
+    assert newton.factor((first, second, blocks.reshape(-1, 9).T))
+    found = newton.direction(gradient, 1)
+    assert np.abs(found - wanted.reshape(x.shape)).max() < 1e-3 * np.abs(wanted).max()
+    # Contacts of vertices that no edge couples have no place in the factor.
+    far = np.array([0]), np.array([len(x) - 1]), blocks[:1].reshape(1, 9).T
+    assert not newton.factor(far)
+
+
 def test_conjugate_gradients_put_bending_in() -> None:
     system = System(sheet(9))
     (fem,) = (energy for group in system.membranes for energy in group)
@@ -171,6 +204,34 @@ def test_a_sheet_in_free_fall_takes_none() -> None:
     assert newton_steps(frames) == 0
     fallen = points[:, 2] - frames[-1].positions[:, 2]
     assert np.allclose(fallen, 0.5 * 9.81 * 0.25 * (0.25 + 1 / 24), rtol=1e-12)
+
+
+class TestOnABall:
+    """A sheet that drapes over a ball, which buckles as it comes down."""
+
+    @staticmethod
+    def scene(self_contact: bool = False) -> sc.Scene:
+        points, faces = meshes.grid(20, 20, 1.0, 1.0)
+        shell = sc.Shell(points - [0.5, 0.5, -0.31], faces, sc.Material.preset("reference"), bending="quadratic")
+        ball, sides = meshes.icosphere(2, 0.3)
+        return sc.Scene([shell], colliders=[sc.Collider(ball, sides)], self_contact=self_contact)
+
+    def test_newtons_method_is_that_of_soft_sheets(self) -> None:
+        scene = self.scene()
+        frames = list(sc.simulate(scene, 8, strain_limit=1e-3, solver="newton"))
+        assert {frame.stats["solver"] for frame in frames[2:]} == {"sheet_newton"}
+        assert max(frame.stats["contacts"] for frame in frames) > 50
+        # Full Hessians, to a thousandth of the tolerance. L-BFGS as far as frames need has half of the bending.
+        exact = list(sc.simulate(scene, 8, strain_limit=1e-3, solver="newton_cg", tolerance=1e-6))
+        areas = scene.shells[0].areas
+        for ours, wanted in zip(frames[3:], exact[3:], strict=True):
+            assert kinetic(scene, ours) == pytest.approx(kinetic(scene, wanted), rel=0.05)
+            assert areas @ ours.fields["bending"] == pytest.approx(areas @ wanted.fields["bending"], rel=0.25)
+
+    def test_what_touches_itself_goes_another_road(self) -> None:
+        frames = list(sc.simulate(self.scene(True), 20, strain_limit=1e-3, solver="newton"))
+        assert "newton" in {frame.stats["solver"] for frame in frames}
+        assert all(np.isfinite(frame.positions).all() for frame in frames)
 
 
 class TestGuess:
