@@ -31,9 +31,9 @@ INTEGRATORS = [
     ("explicit", "Explicit", "Cheap steps, hundreds of them a frame: for comparison"),
 ]
 SOLVERS = [
-    ("auto", "Automatic", "Chosen by the stiffness of the sheet"),
+    ("auto", "Automatic", "Chosen by the stiffness of the sheet, as quick as looks right"),
     ("quasi_newton", "Quasi-Newton", "One matrix factored once: for soft sheets"),
-    ("newton", "Newton", "Conjugate gradients on the true Hessian: for stiff sheets"),
+    ("newton", "Newton", "The true Hessian: for stiff sheets, and drapes that fall and fold as they should; slower"),
 ]
 JACOBIANS = [
     ("constant", "Constant", "Bending matrix of the rest shape (CC)"),
