@@ -92,8 +92,8 @@ def _cut(edges: Ints, positions: Floats, depth: int) -> tuple[Ints, Ints]:
     part, level = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     open_ = np.ones(n, dtype=bool)
     for i in range(depth, 0, -1):
-        edges = edges[open_[edges].all(axis=1)]
-        edges = edges[part[edges[:, 0]] == part[edges[:, 1]]]
+        a, b = edges.T
+        edges = edges[open_[a] & open_[b] & (part[a] == part[b])]
         row = _Row(part, open_, positions, 1 << (depth - i))
         middle = row.sizes // 2
         upper, lower = row.cut(middle, edges)

@@ -13,7 +13,16 @@ from .integrators import Integrator, State
 from .lbfgs import Memory
 from .scene import Scene
 from .sheet_newton import Trust
-from .sheet_steps import EXACT_SHEET_STEPS, SHEET_STEPS, TOUCHING_STEPS, exact_sheet_newton, sheet_newton
+from .sheet_steps import (
+    BRIEFLY,
+    EXACT_SHEET_STEPS,
+    FINE,
+    FINELY,
+    SHEET_STEPS,
+    TOUCHING_STEPS,
+    exact_sheet_newton,
+    sheet_newton,
+)
 from .shell import Shell
 from .solver import FACTORED, Solution, Steps, mixed_newton, newton, quasi_newton, rms
 from .step_potential import StepPotential
@@ -407,7 +416,8 @@ class StepSolver:
             steps = exact_sheet_newton(potential, x, self.tolerance, moved, EXACT_SHEET_STEPS)
         else:
             left = (LEFT_IN_WIND if potential.windy else LEFT) * moved
-            steps = sheet_newton(potential, x, left, moved, SHEET_STEPS)
+            refined = FINELY if potential.windy and len(x) >= FINE else BRIEFLY
+            steps = sheet_newton(potential, x, left, moved, SHEET_STEPS, refined=refined)
         solution = yield from steps
         if self._given is None and not self._asked:
             self._trust.report(solution.converged)

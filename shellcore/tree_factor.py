@@ -256,19 +256,22 @@ class TreeFactor:
         padded[:, :n] = right.T
         x = padded.reshape(-1)
         done: list[Singles] = []
-        passed = np.zeros(0, dtype=Single)
+        passed = np.zeros(1, dtype=Single)
         for stack in self._stacks:
-            own, below = x[stack.own], np.zeros((stack.count, stack.q), dtype=Single)
+            own, size = x.take(stack.own, mode="clip"), stack.count * stack.q
+            # What is passed on, and a zero for what is not there.
+            onward = np.zeros(size + 1, dtype=Single)
+            below = onward[:size].reshape(stack.count, stack.q)
             for spots in stack.spots:
                 arriving = passed.take(spots, mode="clip")
                 own += arriving[:, : stack.p]
                 below += arriving[:, stack.p :]
             part = np.matmul(stack.inverse, own[:, :, None])
             below -= np.matmul(part.transpose(0, 2, 1), stack.beside)[:, 0]
-            passed = np.append(below.reshape(-1), Single(0.0))
+            passed = onward
             done.append(part)
         for stack, part in zip(reversed(self._stacks), reversed(done), strict=True):
-            part -= np.matmul(stack.beside, x[stack.below][:, :, None])
+            part -= np.matmul(stack.beside, x.take(stack.below, mode="clip")[:, :, None])
             x[stack.own] = np.matmul(part.transpose(0, 2, 1), stack.inverse)[:, 0]
             padded[:, n] = 0.0
         return padded[:, :n].astype(np.float64).T
