@@ -63,7 +63,7 @@ CHECKS = (
 APART = ("tests/addon", "tests/real", "tests/scenes", "tests/timed")
 
 # What stands in benchmarks/ and is not run by `make bench`: shared code, and what runs inside Blender.
-NO_BENCH = ("common", "against_cloth")
+NO_BENCH = ("common", "against_cloth", "drape_frames")
 
 ADDON_TYPES = (("tools/addon_types.py",),)
 IN_BPY = ("tools/in_blender.py",)
