@@ -40,13 +40,14 @@ def test_trousers_hang_by_their_legs() -> None:
         limit, faces = shell.surface(frame.control(), 0)
         assert len(intersections(limit, faces)) == 0
         np.testing.assert_allclose(limit[legs[0]], made.points[legs[0]], atol=1e-9)
-    # Each leg carries half of the weight of what is not held.
+    # Each leg carries half of the weight of what is not held, once steps are solved: after one iteration each they are
+    # 8% off.
+    *_, still = sc.simulate(scene, frames=6, fps=50, solver="newton", resume=frames[-1].state)
     system = System(scene)
-    y = frames[-1].state["positions"]
-    pull = system.bendings[0].energy.gradient(y)[:, 2]
-    weight = 9.81 * 0.25 * shell.areas.sum()
+    pull = system.bendings[0].energy.gradient(still.state["positions"])[:, 2]
+    weight = 9.81 * system.mass[system.free.all(axis=1)].sum()
     left, right = (float(pull[leg].sum()) for leg in legs)
-    assert left + right == pytest.approx(weight, rel=0.05)
+    assert left + right == pytest.approx(weight, rel=0.02)
     assert left == pytest.approx(right, rel=0.03)
     # Hung by a third of the waist's width, cloth of 3000 N/m strains by its weight ρgL/Et = 0.07%, and some times that
     # where it is held and where the legs join.
