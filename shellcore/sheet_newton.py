@@ -106,7 +106,7 @@ class SheetNewton:
         yield from self._tree.prepare()
 
     def begin(self, start: Floats, x: Floats, on_vertices: Floats) -> None:
-        """Be at x (n, 3), with the stress of the last state `start` carried there; `on_vertices` as `vertex_blocks`."""
+        """Be at x (n, 3), with the stress of the last state `start`; `on_vertices` as `vertex_blocks`."""
         self._on_vertices = on_vertices
         for tangent in self._tangents:
             tangent.begin(start, x)

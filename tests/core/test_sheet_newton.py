@@ -10,6 +10,7 @@ import pytest
 import meshes
 import shellcore as sc
 from shellcore import step
+from shellcore.contact.intersections import intersections
 from shellcore.energies.fem import Fem
 from shellcore.errors import ShellError
 from shellcore.integrators import FEW_SHEETS, Integrator, State
@@ -230,7 +231,8 @@ class TestOnABall:
     def test_what_touches_itself_goes_another_road(self) -> None:
         frames = list(sc.simulate(self.scene(True), 20, strain_limit=1e-3, solver="newton"))
         assert "quasi_newton" in {frame.stats["solver"] for frame in frames}
-        assert all(np.isfinite(frame.positions).all() for frame in frames)
+        faces = frames[-1].faces
+        assert all(len(intersections(frame.positions, faces)) == 0 for frame in frames[::4])
 
 
 class TestGuess:
