@@ -14,10 +14,11 @@ from .cracks import Cracks
 from .errors import ShellError, StepFailed
 from .frame import Fields, Frame
 from .integrators import Integrator, State
+from .road import MOST
 from .saved import restored, saved
 from .scene import Scene, as_scene
 from .solver import Solution
-from .step import MOST, StepSolver
+from .step import StepSolver
 from .stretch_cap import STRAIN_LIMIT
 from .system import System
 from .vectors import by_columns

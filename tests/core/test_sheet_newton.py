@@ -9,7 +9,7 @@ import pytest
 
 import meshes
 import shellcore as sc
-from shellcore import step
+from shellcore import road
 from shellcore.contact.intersections import intersections
 from shellcore.energies.fem import Fem
 from shellcore.errors import ShellError
@@ -292,7 +292,7 @@ class TestTrust:
 
     def test_a_run_that_was_resumed_is_the_same(self, monkeypatch: pytest.MonkeyPatch) -> None:
         # So strict that steps fail, and runs are waiting when they are saved.
-        monkeypatch.setattr(step, "SHEET_STEPS", 1)
+        monkeypatch.setattr(road, "SHEET_STEPS", 1)
         scene = sheet(20, "corners")
         whole = list(sc.simulate(scene, 10))
         assert any("newton_pause" in frame.state for frame in whole)
