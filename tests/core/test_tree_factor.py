@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import meshes
-from shellcore import tree_factor
+from shellcore import tree_plan
 from shellcore.bisection import bisected
 from shellcore.mesh import edges_of
 from shellcore.tree_factor import NotDefinite, TreeFactor
@@ -91,10 +91,11 @@ def test_a_second_thread_changes_no_digit(monkeypatch: pytest.MonkeyPatch) -> No
     right = np.random.default_rng(1).standard_normal((len(dense) // 3, 3))
     found = []
     for least in (10**9, 0):
-        monkeypatch.setattr(tree_factor, "THREADED", least)
-        monkeypatch.setattr(tree_factor, "one_thread_possible", lambda: True)
+        monkeypatch.setattr(tree_plan, "THREADED", least)
+        monkeypatch.setattr(tree_plan, "_last", None)
+        monkeypatch.setattr(tree_plan, "one_thread_possible", lambda: True)
         tree = ready("scattered")
-        assert bool(tree._halves[0]) == (least == 0)
+        assert tree._plan is not None and bool(tree._plan.halves[0]) == (least == 0)
         tree.factor(values)
         found.append(tree.solve(right))
     assert np.array_equal(*found)
@@ -102,6 +103,36 @@ def test_a_second_thread_changes_no_digit(monkeypatch: pytest.MonkeyPatch) -> No
     values[0, len(edges("scattered")) :] = -50.0
     with pytest.raises(NotDefinite):
         tree.factor(values)
+
+
+def test_the_plan_of_the_last_mesh_is_kept_and_its_numbers_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree_plan, "_last", None)
+    first, second = ready("grid"), ready("grid")
+    assert first._plan is second._plan
+    (one, dense), (two, other) = random_matrix("grid", 0), random_matrix("grid", 1)
+    right = np.random.default_rng(5).standard_normal((len(dense) // 3, 3))
+    # Two runs in turns, each with a matrix of its own.
+    first.factor(one)
+    second.factor(two)
+    for tree, matrix in ((first, dense), (second, other)):
+        exact = np.linalg.solve(matrix, right.ravel()).reshape(-1, 3)
+        assert np.abs(tree.solve(right) - exact).max() < 2e-5 * np.abs(exact).max()
+
+
+def test_another_mesh_has_another_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree_plan, "_last", None)
+    points = MESHES["grid"][0]
+    plans = []
+    for place in (points, points * (1.0, 3.0, 1.0), points):
+        tree = TreeFactor(edges("grid"), place)
+        list(tree.prepare())
+        plans.append(tree._plan)
+    # Only the last is kept, and none of a mesh that takes too much room.
+    assert plans[0] is not plans[1] and plans[0] is not plans[2]
+    monkeypatch.setattr(tree_plan, "KEPT", 10)
+    large = ready("scattered")
+    assert large._plan is not ready("scattered")._plan
+    assert ready("grid")._plan is plans[2]
 
 
 @pytest.mark.parametrize("name", MESHES)
