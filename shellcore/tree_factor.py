@@ -41,7 +41,7 @@ class _Room:
 
     def __init__(self, stack: Stack) -> None:
         self.numbers = np.zeros(int(stack.offsets[-1]), dtype=Single)
-        """All that fronts take in and pass on, as `Stack` has it."""
+        """All that fronts take in, and what they take from later ones, as `Stack` has it."""
         self.pivot, self.side, *self.onward = (
             self.numbers[start:end].reshape(shape)
             for start, end, shape in zip(stack.offsets, stack.offsets[1:], stack.shapes, strict=False)
@@ -49,7 +49,6 @@ class _Room:
         b, p, q = stack.count, stack.p, stack.q
         self.inverse, self.beside = np.zeros((b, p, p), dtype=Single), np.zeros((b, p, q), dtype=Single)
         """L⁻¹ of the pivots LLᵀ, and L⁻¹ sideᵀ: the factor."""
-        self.scratch = [np.empty_like(part) for part in self.onward] if stack.halves is not None else []
 
 
 class TreeFactor:
@@ -129,16 +128,17 @@ class TreeFactor:
 
 
 def _eliminate(share: Share, values: Singles, room: _Room, halves: _Room) -> None:
-    """Factor the fronts of a share, given the numbers of the matrix and the `room` of its level and of their halves."""
+    """Factor the fronts of a share, given the numbers of the matrix and the `room` of its level and of their halves.
+
+    What a front passes on is what it takes from later fronts, with the sign turned: it is written where it stays, and
+    what its halves take is added to it. (Taken from room that was cleared it cost three passes more, 5% of all time.)
+    """
     stack, some = share.stack, share.fronts
     pivot, side, inverse, beside = (part[some] for part in (room.pivot, room.side, room.inverse, room.beside))
-    onward = [part[some] for part in room.onward]
     pivot.fill(0.0)
     side.fill(0.0)
-    if share.arrivals is not None:
-        for part in onward:
-            part.fill(0.0)
-        share.arrivals(halves.numbers, room.numbers)
+    if share.taken is not None:
+        share.taken(halves.numbers, room.numbers)
     share.entries(values, room.numbers)
     room.pivot.reshape(-1)[share.padded] = 1.0
     try:
@@ -148,14 +148,10 @@ def _eliminate(share: Share, values: Singles, room: _Room, halves: _Room) -> Non
     _invert_lower(lower, inverse, one_by_one=stack.count <= FEW)
     np.matmul(inverse, side.transpose(0, 2, 1), out=beside)
     turned = beside.transpose(0, 2, 1)
-    if share.arrivals is None:
-        for (c, d), part in zip(stack.strips, onward, strict=True):
-            np.matmul(turned[:, c:], beside[:, :, c:d], out=part)
-        return
-    for (c, d), part, whole in zip(stack.strips, onward, room.scratch, strict=True):
-        product = whole[some]
-        np.matmul(turned[:, c:], beside[:, :, c:d], out=product)
-        part -= product
+    for (c, d), part in zip(stack.strips, room.onward, strict=True):
+        np.matmul(turned[:, c:], beside[:, :, c:d], out=part[some])
+    if share.passed is not None:
+        share.passed(halves.numbers, room.numbers)
 
 
 @cache

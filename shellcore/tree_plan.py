@@ -103,11 +103,15 @@ class Share:
     def __init__(self, index: int, stack: Stack, fronts: slice, entries: Numbers, arrivals: Numbers | None) -> None:
         self.index, self.stack, self.fronts = index, stack, fronts
         self.entries = _added(fronts, entries)
-        self.arrivals: Added | None = None
-        if stack.halves is not None and arrivals is not None:
-            # Leaves have nothing to take their products from, and pass on the products themselves.
-            sign = -1.0 if stack.halves.halves is None else 1.0
-            self.arrivals = _added(fronts, arrivals, sign)
+        self.taken: Added | None = None
+        """What arrives in blocks (own, own) and (later, own), and is taken from what is there."""
+        self.passed: Added | None = None
+        """What arrives in blocks (later, later), and is passed on with what the fronts take themselves."""
+        if arrivals is not None:
+            front, targets, sources = arrivals
+            own = targets[:, 0] < stack.offsets[2]
+            self.taken = _added(fronts, (front[own], targets[own], sources[own]), -1.0)
+            self.passed = _added(fronts, (front[~own], targets[~own], sources[~own]))
         size = stack.p * stack.p
         inside = (stack.padded >= fronts.start * size) & (stack.padded < fronts.stop * size)
         self.padded = stack.padded[inside]
