@@ -22,7 +22,7 @@ class Falloff:
     def weights(self, offset: Any, axis: Any) -> Any:
         """Factor 0..1 at offsets (n, 3) [m] from the field, whose z axis is `axis`, (n,)."""
         along = offset @ axis
-        distance = np.linalg.norm(offset, axis=1)
+        distance = np.sqrt(np.einsum("ij,ij->i", offset, offset))
         kept = np.ones(len(offset))
         if self.side == "POSITIVE":
             kept[along < 0] = 0.0
@@ -40,5 +40,6 @@ class Falloff:
 def _law(distance: Any, power: float, least: float | None, most: float | None) -> Any:
     """Full strength up to the least distance, (1 + d)^-power from there, nothing past the most."""
     beyond = np.maximum(distance - (least or 0.0), 0.0)
-    weight = (1.0 + beyond) ** -power
+    # Most fields do not weaken, and a power takes longer than all else.
+    weight = (1.0 + beyond) ** -power if power else np.ones_like(beyond)
     return weight if most is None else np.where(distance > most, 0.0, weight)

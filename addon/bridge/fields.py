@@ -102,7 +102,7 @@ class WindSpeed:
         air = strongest(self.steady, len(x))
         for field in self.fields:
             pressed = field.push(t, x, np.zeros_like(x))
-            size = np.linalg.norm(pressed, axis=1, keepdims=True)
+            size = np.sqrt(np.einsum("ij,ij->i", pressed, pressed))[:, None]
             speed = np.sqrt(2.0 * PRESSURE_PER_STRENGTH * size / self.density)
             air = air + pressed / np.maximum(size, 1e-30) * speed
         return air

@@ -100,19 +100,16 @@ class EdgeTangent:
         along = self._along.astype(Single)
         mine = along.take(self._edge_of, axis=1, mode="clip").reshape(3, 3, m)
         mine *= self._sign
-        squares = (along[:, None, :] * along[None, :, :]).reshape(9, -1)
-        around = squares.take(self._edge_of, axis=1, mode="clip").reshape(9, 3, m)
         halves = self._half_blocks[:, :-1].reshape(9, 3, m)
         for e in range(3):
-            f, g = (e + 1) % 3, (e + 2) % 3
-            into = halves[:, e]
-            np.multiply(mine[:, None, g], mine[None, :, f], out=into.reshape(3, 3, m))
-            into *= self._triples
-            into += self._pairs[e] * around[:, f]
-            into += self._pairs[g] * around[:, g]
+            f, g = mine[:, (e + 1) % 3], mine[:, (e + 2) % 3]
+            # Two outer products, d_g (K d_f + K_eg d_g)ᵀ and K_ef d_f d_fᵀ: half the passes of four.
+            into = halves[:, e].reshape(3, 3, m)
+            np.multiply(g[:, None], self._triples * f + self._pairs[(e + 2) % 3] * g, out=into)
+            into += (self._pairs[e] * f)[:, None] * f
         tensile = np.stack(positive_part(*self._stress)).astype(Single)
         tension = np.einsum("sem,sm->em", self._tension_of, tensile)
         halves[::4] -= 2.0 * tension
         self._half_blocks.reshape(-1).take(self._leading, mode="clip", out=out)
         out += self._half_blocks.reshape(-1).take(self._other, mode="clip")
-        out += self._own * squares
+        out += ((self._own * along)[:, None] * along).reshape(9, -1)
