@@ -63,9 +63,7 @@ class Stack:
         kind = column + self._starts.shape[1] // 2 * (row >= self.p // 3)
         first, area, width = (table.take(kind, mode="clip") for table in self._starts)
         at = first + front.astype(np.int32) * area + row.astype(np.int32) * (3 * width)
-        rows, columns = (part.astype(np.int32) for part in (np.repeat(np.arange(3), 3), np.tile(np.arange(3), 3)))
-        places: Shorts = at[:, None] + (width[:, None] * rows + columns)
-        return places
+        return _nine(at, width, 1)
 
     @cached_property
     def _starts(self) -> Shorts:
@@ -83,24 +81,27 @@ class Stack:
         starts: Shorts = np.concatenate([pivot, onward, side, onward], axis=1).astype(np.int32)
         return starts
 
-    def arriving(self, level: Level) -> Numbers:
-        """What fronts take from their halves."""
+    def arriving(self, level: Level) -> tuple[Numbers, Numbers]:
+        """What fronts take from their halves: in blocks (own, own) and (later, own), and in blocks (later, later)."""
         assert self.halves is not None
-        found = []
+        own, theirs = self.p // 3, self.halves.p // 3
+        kinds: tuple[list[Numbers], list[Numbers]] = ([], [])
         for side, source in enumerate(level.source):
             front, row, column = _pairs(source >= 0)
-            at = self.halves.blocks(
-                2 * front + side, self.halves.p // 3 + source[front, row], self.halves.p // 3 + source[front, column]
-            )
-            found.append((front, self.blocks(front, row, column), at))
-        fronts, targets, sources = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return fronts, targets, sources
+            half, above, left = 2 * front + side, theirs + source[front, row], theirs + source[front, column]
+            mine = column < own
+            for kind, some in zip(kinds, (np.flatnonzero(mine), np.flatnonzero(~mine)), strict=True):
+                targets = self.blocks(front[some], row[some], column[some])
+                kind.append((front[some], targets, self.halves.blocks(half[some], above[some], left[some])))
+        return _joined(kinds[0]), _joined(kinds[1])
 
 
 class Share:
     """Some `fronts` of level `index`: what goes into them of `entries` of the matrix, and of `arrivals` from halves."""
 
-    def __init__(self, index: int, stack: Stack, fronts: slice, entries: Numbers, arrivals: Numbers | None) -> None:
+    def __init__(
+        self, index: int, stack: Stack, fronts: slice, entries: Numbers, arrivals: tuple[Numbers, Numbers] | None
+    ) -> None:
         self.index, self.stack, self.fronts = index, stack, fronts
         self.entries = _added(fronts, entries)
         self.taken: Added | None = None
@@ -108,10 +109,7 @@ class Share:
         self.passed: Added | None = None
         """What arrives in blocks (later, later), and is passed on with what the fronts take themselves."""
         if arrivals is not None:
-            front, targets, sources = arrivals
-            own = targets[:, 0] < stack.offsets[2]
-            self.taken = _added(fronts, (front[own], targets[own], sources[own]), -1.0)
-            self.passed = _added(fronts, (front[~own], targets[~own], sources[~own]))
+            self.taken, self.passed = _added(fronts, arrivals[0], -1.0), _added(fronts, arrivals[1])
         size = stack.p * stack.p
         inside = (stack.padded >= fronts.start * size) & (stack.padded < fronts.stop * size)
         self.padded = stack.padded[inside]
@@ -150,9 +148,10 @@ def planned(edges: Ints, positions: Floats) -> Generator[None, None, Plan]:
     yield
     plan = Plan(edges.copy(), positions.copy(), possible)
     threaded = possible and sum(map(_products, tree.levels)) >= THREADED
+    at_level = _by_level(tree, edges)
     for i, level in enumerate(tree.levels):
         stack = Stack(level, len(positions), plan.stacks[-1] if plan.stacks else None)
-        entries = _entries(tree, i, stack, edges)
+        entries = _entries(tree, i, stack, edges, at_level[i])
         arrivals = stack.arriving(level) if stack.halves is not None else None
         if threaded and stack.count > 1:
             half = stack.count // 2
@@ -196,26 +195,53 @@ def _added(fronts: slice, numbers: Numbers, sign: float = 1.0) -> Added:
     return Added(targets.ravel(), sources.ravel(), sign)
 
 
-def _entries(tree: Bisection, i: int, stack: Stack, edges: Ints) -> Numbers:
-    """What fronts of level i take from the matrix."""
+def _joined(parts: list[Numbers]) -> Numbers:
+    fronts, targets, sources = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return fronts, targets, sources
+
+
+def _nine(first: Shorts, down: Shorts | int, right: int) -> Shorts:
+    """Places of the nine numbers of blocks that start at `first` (k,), (k, 9), given the steps down and to the right.
+
+    Column by column: in one expression the inner loops would run over nine numbers, and take eight times as long.
+    """
+    places = np.empty((len(first), 9), dtype=np.int32)
+    row = first
+    for i in range(3):
+        for j in range(3):
+            np.add(row, j * right, out=places[:, 3 * i + j])
+        row = row + down
+    return places
+
+
+def _by_level(tree: Bisection, edges: Ints) -> list[Ints]:
+    """Which edges are eliminated with the vertices of each level."""
+    level = np.minimum(*tree.level[edges].T)
+    order = np.argsort(level, kind="stable")
+    return np.split(order, np.searchsorted(level[order], np.arange(1, len(tree.levels))))
+
+
+def _entries(tree: Bisection, i: int, stack: Stack, edges: Ints, some: Ints) -> Numbers:
+    """What fronts of level i take from the matrix; `some` (k,): edges of the level."""
     count, own = len(edges) + len(tree.level), stack.p // 3
-    row, column = np.repeat(np.arange(3), 3), np.tile(np.arange(3), 3)
     mine = np.flatnonzero(tree.level == i)
     place = tree.place[mine]
-    found = [(tree.part[mine], place, place, (3 * row + column) * count + len(edges) + mine[:, None])]
-    first, second = edges.T
-    for r, c, block in ((first, second, 3 * row + column), (second, first, 3 * column + row)):
-        # The row is eliminated after the column, or both in one front.
-        inside = np.flatnonzero((tree.level[r] == i) & (tree.level[c] == i) & (tree.place[r] > tree.place[c]))
-        found.append(
-            (tree.part[c[inside]], tree.place[r[inside]], tree.place[c[inside]], block * count + inside[:, None])
-        )
-        ahead = np.flatnonzero((tree.level[r] > i) & (tree.level[c] == i))
-        part = tree.part[c[ahead]]
-        below = own + np.nonzero(tree.levels[i].below[part] == r[ahead][:, None])[1]
-        found.append((part, below, tree.place[c[ahead]], block * count + ahead[:, None]))
+    found = [(tree.part[mine], place, place, _nine((len(edges) + mine).astype(np.int32), 3 * count, count))]
+    first, second = edges[some].T
+    # The row is eliminated after the column, in a later front or in the same.
+    ends = tree.level[first] - tree.level[second], tree.place[first] - tree.place[second]
+    as_is = np.where(ends[0] == 0, ends[1], ends[0]) > 0
+    for r, c, which, down, right in (
+        (first, second, np.flatnonzero(as_is), 3 * count, count),
+        (second, first, np.flatnonzero(~as_is), count, 3 * count),
+    ):
+        row, column = r[which], c[which]
+        part, at = tree.part[column], tree.place[row].copy()
+        ahead = np.flatnonzero(tree.level[row] > i)
+        at[ahead] = own + np.nonzero(tree.levels[i].below[part[ahead]] == row[ahead][:, None])[1]
+        found.append((part, at, tree.place[column], _nine(some[which].astype(np.int32), down, right)))
     fronts, rows, columns, sources = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return fronts, stack.blocks(fronts, rows, columns), sources.astype(np.int32)
+    return fronts, stack.blocks(fronts, rows, columns), sources
 
 
 def _scalars(places: Ints) -> Ints:
