@@ -5,7 +5,8 @@
 2. `System` turns a scene into energies on one stacked array of positions (n, 3). Every force is an energy
    that answers value, gradient and Hessian (`energies/`, `subdivision/`), so every model can be swapped for another.
 3. `integrators` make one incremental potential a step: inertia plus all energies. Time stepping is its minimisation.
-4. `solver` minimises it: quasi-Newton from a matrix factored once, or Newton; `sheet_steps` for soft sheets.
+4. `solver` minimises it: quasi-Newton from a matrix factored once, or Newton; `sheet_steps` for soft sheets; `road`
+   chooses among them, and says how near is near enough.
 5. `simulate` loops over frames and steps (`step` solves one, with its contacts; `balance` lets none gain energy),
    halves what does not converge, and yields a `Frame` of plain arrays; `saved` takes a run up again.
    After a step shells may yield (`plasticity`) and break (`fracture`); `cracks` goes on with the cut system.

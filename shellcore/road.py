@@ -104,6 +104,7 @@ class Road:
         self._stiffened = 1.0
         self._touching = False
         self._met = False
+        self._available = np.inf
 
     @property
     def _system(self) -> System:
@@ -198,11 +199,12 @@ class Road:
         """Minimum of the potential of shells that touch nothing, from a guess that may be far from it."""
         return self.minimised(potential, guess, far=True, sheets=self._sheets)
 
-    def in_round(self, potential: StepPotential, guess: Floats, attempt: int) -> Solving:
+    def in_round(self, potential: StepPotential, guess: Floats, attempt: int, available: float) -> Solving:
         """The same of shells that touch, for the `attempt`-th time with contacts looked up anew.
 
         What soft sheets have left to do after the first is slight, and L-BFGS does it for a fifth of the price.
         """
+        self._available = available
         if self._asked and attempt and self._given is None:
             return self._watched(self._eased(potential, guess, GAIN_TOUCHING, TIRING))
         return self.minimised(potential, guess, far=attempt == 0, sheets=self._asked)
@@ -266,7 +268,7 @@ class Road:
         refined = refinements(len(x), touching, potential.windy)
         if touching:
             left = self.tolerance if self._given is not None else max(self.tolerance, LEFT_TOUCHING * moved)
-            steps = sheet_newton(potential, x, left, moved, TOUCHING_STEPS, refined, touching=True)
+            steps = sheet_newton(potential, x, left, moved, TOUCHING_STEPS, refined, True, self._available)
         elif self._gain is None:
             # In free fall elastic forces move nothing, and a share of that would never be reached.
             felt = self._asked and self._given is None

@@ -55,6 +55,7 @@ def sheet_newton(
     most: int,
     refined: int = BRIEFLY,
     touching: bool = False,
+    available: float = np.inf,
 ) -> Steps:
     """Newton steps of soft flat sheets (`sheet_newton.py`) from a guess, `most` of them.
 
@@ -101,7 +102,10 @@ def sheet_newton(
         yield "solve", change
         eased, correction = _eased(potential, trial, gentle)
         left = max(change * min(1.0, change / before), EASED * correction)
-        if left <= gain and share == 1.0:
+        near = left <= gain and share == 1.0
+        if near and available == np.inf:
+            return Solution(eased, True, change, counts)
+        if near and potential.value_and_gradient(eased)[0] <= available:
             return Solution(eased, True, change, counts)
         newton.move(share * direction, eased)
         x, before = eased, change
@@ -130,11 +134,13 @@ def exact_sheet_newton(potential: Potential, x: Floats, tolerance: float, moved:
         yield "solve", change
         direction = newton.direction(gradient, REFINED)
         potential.keep_momentum(direction, gradient)
+        change = rms(direction)
+        if change <= NOTHING * tolerance:
+            return Solution(x, True, change, counts)
         x = x + direction
         value, gradient = potential.value_and_gradient(x)
         counts.gradients += 1
         counts.iterations += 1
-        change = rms(direction)
         if not np.isfinite(value):
             break
         newton.move(direction, x)

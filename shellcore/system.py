@@ -21,9 +21,9 @@ from .energies.carried import Carried
 from .energies.drag import NormalDrag
 from .energies.normals import AreaNormals
 from .energies.penalty import Penalty
-from .energies.pins import Attachments, SoftPins
 from .energies.pressure import Pressure
 from .errors import ShellError, listed
+from .holds import Holds
 from .plasticity import Flow, PlasticState
 from .scene import Scene
 from .shell import PLANE
@@ -110,7 +110,8 @@ class System:
             if s.pressure is not None
         ]
         self._guards = [part.guard for part in parts]
-        self.free = self._free()
+        self.holds = Holds(scene, self.models)
+        self.free = self.holds.free
         self.held = np.flatnonzero(~self.free.T.ravel())
         """Components that do not move freely, as places in (3, n)."""
         bounds: list[slice | Ints] = [slice(int(a), int(b)) for a, b in pairwise(self.offsets)]
@@ -125,7 +126,6 @@ class System:
         joined = bool(scene.attachments) or scene.exact_contact
         self.bodies = [(slice(0, n), bool(self.free.all()))] if joined else self.parts
         """The same for what moves on its own: shells that are tied or may touch exchange momentum."""
-        self._soft = any(pin.stiffness is not None for s in shells for pin in s.pins) or any(s.slopes for s in shells)
         self.contact: Any = NoContact()
         self._touching: Contact | None = None
         self.penalties: list[Penalty] = []
@@ -145,9 +145,9 @@ class System:
             mass = np.concatenate([shell.mass for shell in shells])
             solids = [collider for collider in scene.colliders if not isinstance(collider, Collider)]
             self.penalties = [Penalty(solid, mass, np.concatenate(half)) for solid in solids]
-        self.isolated = not (self.damped or scene.wind is not None or self._soft or scene.colliders)
+        self.isolated = not (self.damped or scene.wind is not None or self.holds.pull or scene.colliders)
         """Whether nothing but dead forces acts from outside."""
-        self._ties = self._attachments(-np.inf)
+        self._ties, self._tied = self.holds.ties(-np.inf), self.holds.tied(-np.inf)
         kept: list[PlasticState | None] = [None] * len(shells)
         if before is not None:
             kept = [None if flow is None else flow.state for flow in before[0].flows]
@@ -211,32 +211,6 @@ class System:
         weight = by_columns(pulled[:, None] * self.scene.gravity)
         return weight if self.to_control is None else by_columns(self.to_control.transpose(weight))
 
-    def _free(self) -> Bools:
-        free = np.ones((self.vertex_count, 3), dtype=bool, order="F")
-        for shell, at in zip(self.scene.shells, self.offsets, strict=False):
-            for pin in shell.pins:
-                if pin.stiffness is None:
-                    free[np.ix_(pin.vertices + at, np.flatnonzero(pin.axes))] = False
-        for i, model in self.models.items():
-            if model.tied:
-                free[self.unknowns(i)[len(self.scene.shells[i].rest_positions) :]] = False
-            for held in model.held:
-                free[held.vertices, held.axis] = False
-        return free
-
-    def _attachments(self, t: float) -> Attachments | None:
-        first, second, strength = [], [], []
-        where = {id(shell): int(at) for shell, at in zip(self.scene.shells, self.offsets, strict=False)}
-        for tie in self.scene.attachments:
-            holds = tie.release > t
-            first.append(tie.vertices[0][holds] + where[id(tie.shells[0])])
-            second.append(tie.vertices[1][holds] + where[id(tie.shells[1])])
-            strength.append(tie.stiffness[holds])
-        self._tied = sum(len(part) for part in first)
-        if self._tied == 0:
-            return None
-        return Attachments(np.concatenate(first), np.concatenate(second), np.concatenate(strength), self.visible)
-
     def elastic(self) -> list[Energy]:
         """Membrane and bending energies of every shell."""
         return [energy for group in self.membranes for energy in group] + [b.energy for b in self.bendings]
@@ -249,17 +223,14 @@ class System:
             if guard is not None:
                 guard.begin_step()
         self._move_rest_angles(t + h)
-        if self.scene.attachments:
-            tied = self._tied
-            ties = self._attachments(t)
-            if self._tied != tied:
-                self._ties = ties
-                self.version += 1
+        if self.holds.tied(t) != self._tied:
+            self._ties, self._tied = self.holds.ties(t), self.holds.tied(t)
+            self.version += 1
         points = self.on_surface(x)
         if self._ties is not None:
             energies.append(self.carried(self._ties))
-        if self._soft:
-            energies.append(self.carried(self._soft_pins(t + h)))
+        if self.holds.pull:
+            energies.append(self.carried(self.holds.pulling(t + h)))
         for shell, pressure in self.pressures:
             pressure.pressure = shell.pressure_at(t + h)
             pressure.begin_step(points)
@@ -303,9 +274,7 @@ class System:
 
     def stiffness_changes(self, t: float, h: float) -> bool:
         """Whether the step from t over h [s] changes the constant matrix: rest angles that move, ties that open."""
-        if sum(int((tie.release > t).sum()) for tie in self.scene.attachments) != self._tied:
-            return True
-        return any(True for _ in self._moved_rest_angles(t + h))
+        return self.holds.tied(t) != self._tied or any(True for _ in self._moved_rest_angles(t + h))
 
     def _moved_rest_angles(self, t: float) -> Iterator[tuple[Bending, Floats]]:
         """Bendings whose rest angles are others at time t [s], and those."""
@@ -350,32 +319,9 @@ class System:
                 arrays[name] = array
             flow.restore(PlasticState(**arrays))
 
-    def _soft_pins(self, t: float) -> SoftPins:
-        weights, pulls = (np.zeros((self.visible, 3), order="F") for _ in range(2))
-        for shell, at in zip(self.scene.shells, self.offsets, strict=False):
-            for pin in [p for p in shell.pins if p.stiffness is not None] + shell.slopes:
-                assert pin.stiffness is not None
-                strength = pin.stiffness[:, None] * pin.axes[None, :]
-                np.add.at(weights, pin.vertices + at, strength)
-                np.add.at(pulls, pin.vertices + at, strength * pin.at(t))
-        targets = np.divide(pulls, weights, out=np.zeros_like(pulls), where=weights > 0)
-        return SoftPins(weights, targets)
-
     def targets(self, t: float, x: Floats) -> Floats:
         """Positions with every held component at its target for time t [s], (n, 3)."""
-        placed = x.copy(order="K")
-        for shell, at in zip(self.scene.shells, self.offsets, strict=False):
-            for pin in shell.pins:
-                if pin.stiffness is None:
-                    goal = pin.at(t)
-                    for axis in np.flatnonzero(pin.axes):
-                        placed[pin.vertices + at, axis] = goal[:, axis]
-        for model in self.models.values():
-            if model.held:
-                slopes = model.slopes_at(t)
-                for held in model.held:
-                    placed[held.vertices, held.axis] = slopes[held.kept, held.axis]
-        return placed
+        return self.holds.targets(t, x)
 
     def dead_force(self, t: float) -> Floats:
         """Gravity and loads [N], (n, 3), at time t [s]."""

@@ -190,7 +190,7 @@ def test_pins_loads_and_ties_pass_on_to_the_copies():
     assert len(copies) == 2
     assert now[copies, 2] / ahead.mass[copies] == pytest.approx(4.0 / system.mass[2])
     assert not ahead.free[source == 12].any() and ahead.free[source != 12].all()
-    soft = ahead._soft_pins(0.0)
+    soft = ahead.holds.pulling(0.0)
     assert soft.weights[copies].sum(axis=0) == pytest.approx(30.0)
     assert soft.targets[copies] == pytest.approx(points[[2, 2]])
     ties = ahead._ties
