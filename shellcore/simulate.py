@@ -74,8 +74,8 @@ def progress(
     - `solver`: "quasi_newton", "newton", "newton_cg" (Newton that never factors the Hessian first), or "auto" (by
       stiffness); `iterations`: exactly how many at most, result taken as it is (1 with "newton" is the semi-implicit
       step); `tolerance` [m]: stop when a step moves vertices less than this (root mean square), default 2% of how far
-      elastic forces moved them from free flight in the last step (soft sheets end steps earlier: "newton" where they
-      touch at 8%, "auto" at 12% and more, which brings drapes down too softly).
+      elastic forces moved them from free flight in the last step (soft sheets end steps earlier: where they touch
+      "newton" at 8%, "auto" too up to 1,000 vertices; above at 12% and more, which brings drapes down too softly).
     - `resume`: `state` of a frame of the same scene.
     - `strain_limit`: flat sheets stiffer than they need to be are made just stiff enough to strain by this under their
       loads; 0 keeps the material's stretch. Default: 0.1%, or 0 when a tolerance asks for accuracy. The stats say
