@@ -104,11 +104,11 @@ class Road:
         self._asked = False
         """Whether Newton's method is that of soft flat sheets because Newton's was asked for."""
         self._gain: float | None = None
+        # Whether soft flat sheets are solved by their Newton's method alone, and where they touch.
         self._sheets = self._newton_touching = False
         self._most = 0
         self._stiffened = 1.0
-        self._touching = False
-        self._met = False
+        self._touching = self._met = False
         self._available = np.inf
 
     @property
@@ -144,7 +144,7 @@ class Road:
             guess = integrator.guess(state, potential, h, ONWARD_IN_WIND if stretched else ONWARD)
         # Where there is something to fall on, flight is judged like contact: it is over soon.
         self._choose_tolerance(potential, touching=contact.exists and bool(self._scene.colliders))
-        self._met = False
+        self._met, self._available = False, np.inf
         if self._memory.vertex_count != self._system.vertex_count:
             self._memory = Memory(self._system.vertex_count)
         # Pairs of the last step stand for directions that have turned since: kept, they cost 5 to 40% more gradients.
@@ -207,7 +207,8 @@ class Road:
         return self.minimised(potential, guess, far=True, sheets=self._sheets)
 
     def in_round(self, potential: StepPotential, guess: Floats, attempt: int, available: float) -> Solving:
-        """The same of shells that touch, for the `attempt`-th time with contacts looked up anew.
+        """The same of shells that touch, for the `attempt`-th time with contacts looked up anew; `available` [J]: the
+        energy at the start of the step, which its end may not exceed.
 
         What soft sheets have left to do after the first is slight, and L-BFGS does it for a fifth of the price.
         """
@@ -246,7 +247,10 @@ class Road:
                 x, far = solution.x, False
             elif self.ends_early:
                 # Sheets that touch themselves, or buckle on and on: whole Hessians of theirs take seconds a frame.
-                return (yield from self._watched(self._eased(potential, solution.x, GAIN_SHARP)))
+                # What touches itself is left as it is by default, unless a step has shown that there is more to do.
+                sharp = self._asked or solution.counts.iterations > 0
+                share, tiring = (GAIN_SHARP, np.inf) if sharp else (GAIN_TOUCHING, TIRING)
+                return (yield from self._watched(self._eased(potential, solution.x, share, tiring)))
         whole = method == "newton" and self._system.vertex_count <= FACTORED
         if whole and (not touching or (self.iterations is None and not self._system.curved)):
             solution = yield from self._watched(mixed_newton(potential, x, self.tolerance, most))

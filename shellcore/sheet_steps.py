@@ -63,6 +63,7 @@ def sheet_newton(
     when that shows that no more than `gain` [m] is left; `moved` [m]: how far elastic forces move the sheet. Steps that
     go up are cut. Where they do not do, the solution is the lowest place found, and not converged. `refined`: conjugate
     gradients for bending in a step. `touching`: contacts press, and are taken anew after every step.
+    `available` [J]: no solution has more energy than that.
     """
     counts = Counts(gradients=2)
     if touching:
@@ -103,9 +104,7 @@ def sheet_newton(
         eased, correction = _eased(potential, trial, gentle)
         left = max(change * min(1.0, change / before), EASED * correction)
         near = left <= gain and share == 1.0
-        if near and available == np.inf:
-            return Solution(eased, True, change, counts)
-        if near and potential.value_and_gradient(eased)[0] <= available:
+        if near and (np.isinf(available) or potential.value_and_gradient(eased)[0] <= available):
             return Solution(eased, True, change, counts)
         newton.move(share * direction, eased)
         x, before = eased, change
