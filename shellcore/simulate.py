@@ -14,7 +14,7 @@ from .cracks import Cracks
 from .errors import ShellError, StepFailed
 from .frame import Fields, Frame
 from .integrators import Integrator, State
-from .road import MOST
+from .road import MOST, Road
 from .saved import restored, saved
 from .scene import Scene, as_scene
 from .solver import Solution
@@ -110,7 +110,8 @@ class _Run:
     ) -> None:
         self.integrator = integrator
         self.cracks = Cracks(scene)
-        self.steps = StepSolver(scene, integrator, self.cracks.possible, solver, iterations, tolerance)
+        self.road = Road(scene, integrator, self.cracks.possible, solver, iterations, tolerance)
+        self.steps = StepSolver(scene, integrator, self.road)
         self.stats: dict[str, Any] = {}
         # Vertex of the last frame that each vertex comes from.
         self.parent = np.arange(self.system.visible)
@@ -178,7 +179,7 @@ class _Run:
             yield Progress("factor", state.time, index)
         solution = yield from self._solve(state, h, index)
         contact = self.system.contact
-        taken = self.steps.iterations is not None or (contact.exists and halvings <= HALVINGS - INSIST)
+        taken = self.road.iterations is not None or (contact.exists and halvings <= HALVINGS - INSIST)
         if solution.owed > 0.0 and halvings > HALVINGS - INSIST:
             solution.converged, solution.why = False, "its energy would grow"
         if solution.converged or (taken and np.isfinite(solution.x).all() and not contact.late):
@@ -237,9 +238,9 @@ class _Run:
             "dissipated": 0.0,
             "excess_energy": 0.0,
             "solver": "explicit" if self.integrator.explicit else "",
-            "tolerance": self.steps.tolerance,
+            "tolerance": self.road.tolerance,
         }
-        self.steps.stats = self.stats
+        self.road.stats = self.stats
         self.system.contact.new_report()
 
     def _saved(self, state: State) -> dict[str, Any]:

@@ -33,22 +33,11 @@ ENOUGH = 2
 
 
 class StepSolver:
-    """Solves the steps of a run, one after the other.
+    """Solves the steps of a run, one after the other."""
 
-    `fragile`: whether shells may break. `solver`, `iterations`, `tolerance` [m] as given to `simulate`.
-    """
-
-    def __init__(
-        self,
-        scene: Scene,
-        integrator: Integrator,
-        fragile: bool,
-        solver: str,
-        iterations: int | None,
-        tolerance: float | None,
-    ) -> None:
+    def __init__(self, scene: Scene, integrator: Integrator, road: Road) -> None:
         self.balance = Balance()
-        self._road = Road(scene, integrator, fragile, solver, iterations, tolerance)
+        self._road = road
         self._scene = scene
         self._integrator = integrator
         # Of the step under way:
@@ -56,25 +45,6 @@ class StepSolver:
         self._returned = 0.0
         self._gains = Gains()
         self._damped = 0
-
-    @property
-    def iterations(self) -> int | None:
-        """How many a step takes at most, its result taken as it is; None: as many as it needs."""
-        return self._road.iterations
-
-    @property
-    def tolerance(self) -> float:
-        """What the position may err by in the step under way [m], root mean square."""
-        return self._road.tolerance
-
-    @property
-    def stats(self) -> dict[str, Any]:
-        """Of the frame under way: what solves cost is added here."""
-        return self._road.stats
-
-    @stats.setter
-    def stats(self, stats: dict[str, Any]) -> None:
-        self._road.stats = stats
 
     @property
     def _system(self) -> System:
@@ -114,7 +84,7 @@ class StepSolver:
         self._returned = self.balance.close(self._system, self._end, solution.excess)
         solution.owed = max(solution.excess - self._returned - FAINT * potential.fallen, 0.0)
         self._gains, self._damped = self.balance.gains, 0
-        if self._road.undamped and self.iterations is None and np.isfinite(solution.x).all():
+        if self._road.undamped and self._road.iterations is None and np.isfinite(solution.x).all():
             before, after = (kinetic(self._system, v) for v in (state.v, self._end.v))
             self._gains = self._gains.after_step(after - before + potential.risen(solution.x), before, after)
         return solution
@@ -123,10 +93,11 @@ class StepSolver:
         """The state that ends the step at a solution: the last one found."""
         self.balance.gains = self._gains
         self.balance.stored = self._system.stored(self._end.x) if self._road.keeps_energy() else None
-        self.stats["excess_energy"] += self._returned
-        self.stats["steps"] += 1
-        self.stats["damped_steps"] += self._damped
-        self.stats["change"] = max(self.stats["change"], solution.change)
+        stats = self._road.stats
+        stats["excess_energy"] += self._returned
+        stats["steps"] += 1
+        stats["damped_steps"] += self._damped
+        stats["change"] = max(stats["change"], solution.change)
         return self._end
 
     def kept(self) -> dict[str, Any]:
@@ -148,7 +119,7 @@ class StepSolver:
             available = self.balance.open(self._system, potential, start)
             solution = yield from self._downhill(solution, potential, start, available, False, state)
             solution.excess = max(potential.excess(solution.x, start, available), 0.0)
-        elif self._system.curved and self.iterations is None:
+        elif self._system.curved and self._road.iterations is None:
             if potential.value_and_gradient(solution.x)[0] > potential.value_and_gradient(start)[0]:
                 # A guess may lie beyond a barrier (a dent that is pushed through): then downhill from the start.
                 solution = yield from self._road.minimised(potential, start)
@@ -165,7 +136,7 @@ class StepSolver:
                 return solution
             found = solution.x
             yield "contact", 0, 0.0
-            solution.x, arrived, settled = contact.follow(found, 0.5 * self.tolerance)
+            solution.x, arrived, settled = contact.follow(found, 0.5 * self._road.tolerance)
             if arrived and settled and not contact.presses(solution.x):
                 return solution
             ahead = contact.predict(np.where(potential.free, found, guess))
@@ -188,12 +159,12 @@ class StepSolver:
             solution = yield from self._road.in_round(potential, guess, attempt, available)
             if _overflowed(solution):
                 return solution
-            if self.iterations is None:
+            if self._road.iterations is None:
                 again = attempt > 0 or contact.refrozen
                 solution = yield from self._downhill(solution, potential, start, available, again, state)
             found = solution.x
             yield "contact", 0, 0.0
-            solution.x, arrived, settled = contact.follow(found, 0.5 * self.tolerance)
+            solution.x, arrived, settled = contact.follow(found, 0.5 * self._road.tolerance)
             if arrived and (settled or attempt >= ENOUGH):
                 break
             # The solver's answer is right but where something was in its way. Pins that yielded may return, until it
