@@ -12,12 +12,20 @@ from .integrators import Integrator, State
 from .lbfgs import Memory
 from .scene import Scene
 from .sheet_newton import Trust
-from .sheet_steps import EXACT_SHEET_STEPS, SHEET_STEPS, TOUCHING_STEPS, exact_sheet_newton, refinements, sheet_newton
+from .sheet_steps import (
+    EXACT_SHEET_STEPS,
+    SHEET_STEPS,
+    exact_sheet_newton,
+    refinements,
+    sheet_newton,
+    touching_newton,
+)
 from .shell import Shell
 from .solver import FACTORED, Solution, Steps, mixed_newton, newton, quasi_newton
 from .step_potential import StepPotential
 from .system import System
 from .types import Floats
+from .vectors import inner
 
 # Default tolerance on the position error of a step: this share of how far elastic forces moved the sheet in the last
 # step, or of the scene's size at 24 steps a second where that is larger.
@@ -31,10 +39,12 @@ GAIN, GAIN_IN_WIND = 0.06, 0.04
 # 1.3 times the bending energy of the converged run after a second, 0.02 0.93 to 0.99 of it. Hanging sheets take one
 # with either.
 LEFT, LEFT_IN_WIND = 0.06, 0.02
-# The same where things touch and Newton's method was asked for: 0.02, 0.04, 0.08 take 6.2, 5.9, 3.0 factors a frame of
-# a drape, and its energies are as near to the converged run's. And what L-BFGS may leave where that fails: with 0.06,
-# 0.03 a sheet that begins to buckle over a ball has 0.8, 0.95 of the converged kinetic energy (with 0.12 it has 0.2).
-LEFT_TOUCHING, GAIN_SHARP = 0.08, 0.03
+# Lengths of the last Newton step where things touch, of the same measure: where Newton's method was asked for or sheets
+# are small, and by default. With 0.15, 0.25 a drape takes 2.3, 2.0 factors a frame, and its energies are alike.
+STEP_SHARP, STEP_TOUCHING = 0.08, 0.25
+# What L-BFGS may leave where the sharper of these fail: with 0.06, 0.03 a sheet that begins to buckle over a ball has
+# 0.8, 0.95 of the converged kinetic energy (with 0.12 it has 0.2).
+GAIN_SHARP = 0.03
 # Where things touch: 0.08 and 20 took 6% more gradients of a drape for 24.0 instead of 24.2% of error in a frame.
 GAIN_TOUCHING, TIRING = 0.12, 15.0
 # Where elastic forces move a sheet by less than this share of what its loads do (most of it is in free fall), the loads
@@ -49,10 +59,10 @@ FELT = 1.0
 ONWARD, ONWARD_IN_WIND = 0.65, 0.9
 # Newmark damps nothing, so what a solve leaves undone stays for good.
 UNDAMPED = 1e-4
-# Vertices up to which soft sheets that touch something are solved by Newton's method unasked: L-BFGS, as far as frames
-# need for speed, has 0.1 to 0.5 of the kinetic energy of a sheet of 441 vertices that comes down on a ball (Newton's
-# 0.9 to 1), in 28 to 36 instead of 37 ms a frame; of 961 36 to 42 instead of 56 to 69, of 1.7k 47 to 53 instead of 83
-# to 123.
+# Vertices up to which soft sheets that touch something are always solved by Newton's method, and sharply. Larger ones
+# are while they gain speed: as they come down on something and buckle L-BFGS, as far as frames need for speed, has 0.6
+# of the kinetic and 0.05 of the bending energy (Newton's 0.8 to 1 and 0.5 to 1); as they come to rest it keeps the
+# folds that there are. A drape of 6.4k vertices takes 97 ms a frame so, by L-BFGS alone 88, by Newton's method 122.
 SMALL = 1_000
 # Largest tolerance where things touch, as a share of the scene's size.
 CONTACT = 1e-4
@@ -104,8 +114,8 @@ class Road:
         self._asked = False
         """Whether Newton's method is that of soft flat sheets because Newton's was asked for."""
         self._gain: float | None = None
-        # Whether soft flat sheets are solved by their Newton's method alone, and where they touch.
-        self._sheets = self._newton_touching = False
+        # Whether soft flat sheets are solved by their Newton's method alone, and where they touch, and then sharply.
+        self._sheets = self._newton_touching = self._sharp = False
         self._most = 0
         self._stiffened = 1.0
         self._touching = self._met = False
@@ -135,8 +145,9 @@ class Road:
         soft = potential.soft_sheets and self.iterations is None and not self._fragile
         alike = integrator.jacobian == "constant" and not self.undamped and waves <= STIFF
         self._asked = soft and self._solver == "newton" and alike
-        small = self._system.vertex_count <= SMALL and self._given is None
-        self._newton_touching = self._asked or (soft and self._solver == "auto" and quasi and alike and small)
+        self._sharp = self._asked or self._system.vertex_count <= SMALL
+        by_default = soft and self._solver == "auto" and quasi and alike and self._given is None
+        self._newton_touching = self._asked or (by_default and (self._sharp or self._gains_speed(state)))
         fit = soft and self._solver == "auto" and (quasi or self.undamped)
         self._sheets = self._asked or (fit and (self._given is not None or self.trust.asked()))
         if quasi or self._asked:
@@ -248,7 +259,7 @@ class Road:
             elif self.ends_early:
                 # Sheets that touch themselves, or buckle on and on: whole Hessians of theirs take seconds a frame.
                 # What touches itself is left as it is by default, unless a step has shown that there is more to do.
-                sharp = self._asked or solution.counts.iterations > 0
+                sharp = self._asked or (self._sharp and solution.counts.iterations > 0)
                 share, tiring = (GAIN_SHARP, np.inf) if sharp else (GAIN_TOUCHING, TIRING)
                 return (yield from self._watched(self._eased(potential, solution.x, share, tiring)))
         whole = method == "newton" and self._system.vertex_count <= FACTORED
@@ -278,8 +289,9 @@ class Road:
         moved = self._moved(potential)
         refined = refinements(len(x), touching, potential.windy)
         if touching:
-            left = self.tolerance if self._given is not None else max(self.tolerance, LEFT_TOUCHING * moved)
-            steps = sheet_newton(potential, x, left, moved, TOUCHING_STEPS, refined, True, self._available)
+            share = STEP_SHARP if self._sharp else STEP_TOUCHING
+            last = self.tolerance if self._given is not None else max(self.tolerance, share * moved)
+            steps = touching_newton(potential, x, last, refined, self._available)
         elif self._gain is None:
             # In free fall elastic forces move nothing, and a share of that would never be reached.
             felt = self._asked and self._given is None
@@ -320,6 +332,10 @@ class Road:
     def _moved(self, potential: StepPotential) -> float:
         """How far elastic forces, or loads, move sheets in a step [m]: what errors are measured by."""
         return max(potential.departure, FELT * potential.carried)
+
+    def _gains_speed(self, state: State) -> bool:
+        """Whether the last step added to the kinetic energy."""
+        return inner(self._system.mass[:, None] * state.v, state.a) > 0.0
 
     def _waves(self, h: float) -> float:
         """(Distance a membrane wave travels in h [s] / size of the sheet)², of the shell where it is largest."""

@@ -23,8 +23,8 @@ from .energies.edge_tangent import TURNED, EdgeTangent, Single
 from .energies.fem import Fem
 from .errors import ShellError
 from .tree_factor import NotDefinite, TreeFactor
-from .types import Bools, Floats, Ints, Singles, Sparse
-from .vectors import Product, components, inner
+from .types import Bools, Floats, Ints, Sparse
+from .vectors import Added, Product, components, inner
 
 # Steps that are left to L-BFGS before Newton's method is tried again, after a first failure and at most.
 SHORTEST_PAUSE, LONGEST_PAUSE = 4, 84
@@ -132,7 +132,7 @@ class SheetNewton:
         vertices.fill(0.0)
         self._sums(both, vertices)
         vertices += self._on_vertices
-        if contacts is not None and not self._add(contacts, blocks, vertices):
+        if contacts is not None and not self._add(contacts):
             return False
         crossing, kept = self._crossing
         if len(crossing):
@@ -146,19 +146,21 @@ class SheetNewton:
             return False
         return True
 
-    def _add(self, contacts: Coupled, blocks: Singles, vertices: Singles) -> bool:
+    def _add(self, contacts: Coupled) -> bool:
         """Add contacts to the blocks of edges and vertices; whether all had a place."""
         first, second, parts = contacts
         alone = first == second
         low, high = np.minimum(first, second)[~alone], np.maximum(first, second)[~alone]
-        key = low * vertices.shape[1] + high
+        key = low * len(self._fixed.T) + high
         names, order = self._names
         found = np.minimum(np.searchsorted(names, key), len(names) - 1)
         if not np.array_equal(names[found], key):
             return False
-        for rows, at, values in ((vertices, first[alone], parts[:, alone]), (blocks, order[found], parts[:, ~alone])):
-            for row, numbers in zip(rows, values, strict=True):
-                row += np.bincount(at, weights=numbers, minlength=len(row)).astype(Single)
+        width = self._values.shape[1]
+        at = np.concatenate([self._edge_count + first[alone], order[found]])
+        places = (np.arange(9)[:, None] * width + at).ravel()
+        values = np.concatenate([parts[:, alone], parts[:, ~alone]], axis=1).ravel().astype(Single)
+        Added(places, np.arange(len(places)))(values, self._values.reshape(-1))
         return True
 
     @cached_property

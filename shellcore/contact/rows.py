@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from functools import cached_property
 from itertools import combinations, combinations_with_replacement
 
 import numpy as np
@@ -83,7 +84,7 @@ class Rows:
 
         What has passed through, or has turned too far to be sure that it has not, keeps the side it was seen from.
         """
-        weights, normals, _ = self.pairs.picked(self.at).nearest(stack)
+        weights, normals, _ = self._own_pairs.nearest(stack)
         kept = (dot(normals, self.normals) < TURNED) | self._struck
         weights[:, kept], normals[:, kept] = self.weights[:, kept], self.normals[:, kept]
         rows = copy(self)
@@ -91,10 +92,22 @@ class Rows:
         rows.spread = Spread(self.corners, weights, self.pairs.bodies.count, self._goal)
         return rows
 
+    @cached_property
+    def _own_pairs(self) -> Pairs:
+        """The pairs of the rows."""
+        return self.pairs.picked(self.at)
+
+    @cached_property
+    def _own_names(self) -> Ints:
+        """Names of the pairs of the rows, rising."""
+        return np.sort(_names(self.pairs, self.at))
+
     def have(self, pairs: Pairs, at: Ints) -> bool:
         """Whether there is a row for each of the pairs `at` (k,) that says what no other does."""
-        names = _names(self.pairs, self.at)
-        return bool(np.isin(_names(pairs, _telling(pairs, at, None)), names).all())
+        names = _names(pairs, at)
+        found = np.minimum(np.searchsorted(self._own_names, names), len(self._own_names) - 1)
+        missing = at[self._own_names[found] != names] if len(self) else at
+        return len(missing) == 0 or len(_telling(pairs, missing, None)) == 0
 
     def gaps(self, x: Floats) -> tuple[Floats, Floats]:
         """Gap of each row [m], (r,), and the vector between its points, (3, r), for shells at x (count, 3)."""
@@ -210,23 +223,26 @@ class Spread:
 
     def __init__(self, corners: Ints, weights: Floats, count: int, goal: Floats) -> None:
         self.count = count
+        rows = corners.shape[1]
         self._own = own = corners < count
         self._all_weights = weights
-        self._corners = np.where(own, corners, 0)
-        self._weights = np.where(own, weights, 0.0)
-        # Of pairs with spheres and colliders most weights are none.
-        there = np.ascontiguousarray(self._weights.T) != 0.0
-        starts = np.zeros(len(there) + 1, dtype=np.int32)
-        np.cumsum(there.sum(axis=1), out=starts[1:])
-        self._product = Product.by_rows(
-            (len(there), count), starts, self._corners.T[there].astype(np.int32), self._weights.T[there]
-        )
-        self.shift = np.zeros((3, corners.shape[1]))
+        self._corners = own * corners
+        self._weights = own * weights
+        # Of pairs with spheres and colliders most weights are none. Places of the others, row by row: a quarter of the
+        # time that boolean indexing takes, in what is made two to four times a step.
+        there = self._weights != 0.0
+        starts = np.zeros(rows + 1, dtype=np.int32)
+        np.cumsum(there.view(np.int8).sum(axis=0, dtype=np.int32), out=starts[1:])
+        place = np.flatnonzero(np.ascontiguousarray(there.T))
+        place = (place & 3) * rows + (place >> 2)
+        columns, entries = self._corners.reshape(-1).take(place), self._weights.reshape(-1).take(place)
+        self._product = Product.by_rows((rows, count), starts, columns.astype(np.int32), entries)
+        self.shift = np.zeros((3, rows))
         if len(goal):
-            colliders = components(goal)
-            for corner, weight, mine in zip(corners, weights, own, strict=True):
-                at = np.flatnonzero(~mine)
-                self.shift[:, at] += weight[at] * picked(colliders, corner[at] - count)
+            colliders, theirs = components(goal), weights - self._weights
+            for corner, weight in zip(corners, theirs, strict=True):
+                # Places of own vertices are clipped: their weight is none.
+                self.shift += weight * picked(colliders, corner - count)
 
     def moved(self, direction: Floats) -> Floats:
         """W times vectors (count, 3): (3, r)."""
