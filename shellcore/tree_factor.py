@@ -124,15 +124,14 @@ class TreeFactor:
     def _down(self, shares: list[Share], x: Singles, found: list[Singles], passed: list[Singles]) -> None:
         """Go through some fronts from the leaves on: L⁻¹ times what is on the right of them, x (3 (n + 1),)."""
         for share in shares:
-            stack, some, room = share.stack, share.fronts, self._rooms[share.index]
-            own = x.take(stack.own[some], mode="clip")
-            below = passed[share.index][:-1].reshape(stack.count, stack.q)[some]
-            for spots in stack.spots:
-                arriving = passed[share.index - 1].take(spots[some], mode="clip")
-                own += arriving[:, : stack.p]
-                below += arriving[:, stack.p :]
-            part = found[share.index][some]
-            np.matmul(room.inverse[some], own[:, :, None], out=part)
+            p, some, room = share.stack.p, share.fronts, self._rooms[share.index]
+            own = x.take(share.own, mode="clip")
+            below = passed[share.index][:-1].reshape(share.stack.count, share.stack.q)[some]
+            for spots in share.spots:
+                arriving = passed[share.index - 1].take(spots, mode="clip")
+                own += arriving[:, :p]
+                below += arriving[:, p:]
+            part = np.matmul(room.inverse[some], own[:, :, None], out=found[share.index][some])
             below -= np.matmul(part.transpose(0, 2, 1), room.beside[some])[:, 0]
 
     def _up(self, shares: list[Share], x: Singles, found: list[Singles]) -> None:
@@ -141,10 +140,9 @@ class TreeFactor:
         That of what only fills fronts up is zero, so both halves may write it.
         """
         for share in reversed(shares):
-            stack, some, room = share.stack, share.fronts, self._rooms[share.index]
-            part = found[share.index][some]
-            part -= np.matmul(room.beside[some], x.take(stack.below[some], mode="clip")[:, :, None])
-            x[stack.own[some]] = np.matmul(part.transpose(0, 2, 1), room.inverse[some])[:, 0]
+            some, room, part = share.fronts, self._rooms[share.index], found[share.index][share.fronts]
+            part -= np.matmul(room.beside[some], x.take(share.below, mode="clip")[:, :, None])
+            x[share.own] = np.matmul(part.transpose(0, 2, 1), room.inverse[some])[:, 0]
 
 
 def _eliminate(share: Share, values: Singles, room: _Room, halves: _Room) -> None:

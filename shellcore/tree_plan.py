@@ -103,6 +103,8 @@ class Share:
         self, index: int, stack: Stack, fronts: slice, entries: Numbers, arrivals: tuple[Numbers, Numbers] | None
     ) -> None:
         self.index, self.stack, self.fronts = index, stack, fronts
+        self.own, self.below = stack.own[fronts], stack.below[fronts]
+        self.spots = [spots[fronts] for spots in stack.spots]
         self.entries = _added(fronts, entries)
         self.taken: Added | None = None
         """What arrives in blocks (own, own) and (later, own), and is taken from what is there."""
