@@ -334,7 +334,7 @@ class Road:
         return max(potential.departure, FELT * potential.carried)
 
     def _gains_speed(self, state: State) -> bool:
-        """Whether the last step added to the kinetic energy."""
+        """Whether forces at the end of the last step did work on shells."""
         return inner(self._system.mass[:, None] * state.v, state.a) > 0.0
 
     def _waves(self, h: float) -> float:

@@ -18,7 +18,7 @@ from shellcore.contact.friction import Friction
 from shellcore.contact.intersections import intersections
 from shellcore.contact.known import Known
 from shellcore.contact.pairs import Pairs
-from shellcore.contact.rows import Rows
+from shellcore.contact.rows import Rows, Spread
 from shellcore.contact.shell_pairs import ShellPairs
 from shellcore.contact.tree import Boxes, BoxTree
 
@@ -428,3 +428,18 @@ def test_one_vertex_that_is_caught_is_worth_another_round():
         reached, arrived, settled = contact.follow(goal, 1e-3)
         assert arrived and settled == settles
         assert reached[middle, 2] > 0.0
+
+
+def test_rows_spread_as_their_weights_say() -> None:
+    rng = np.random.default_rng(3)
+    count, total, rows = 30, 42, 50
+    corners, weights = rng.integers(0, total, (4, rows)), rng.standard_normal((4, rows))
+    weights[rng.uniform(size=weights.shape) < 0.3] = 0.0
+    shells, colliders = (np.asfortranarray(rng.standard_normal((k, 3))) for k in (count, total - count))
+    spread = Spread(corners, weights, count, colliders)
+    stack = np.concatenate([shells, colliders])
+    assert np.allclose(spread.vectors(shells), np.einsum("kr,krc->cr", weights, stack[corners]), atol=1e-14)
+    forces, wanted = rng.standard_normal((3, rows)), np.zeros((total, 3))
+    for corner, weight in zip(corners, weights, strict=True):
+        np.add.at(wanted, corner, (weight * forces).T)
+    assert np.allclose(spread.gathered(np.arange(rows), forces), wanted[:count], atol=1e-13)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import meshes
-from shellcore import tree_plan
+from shellcore import tree_factor, tree_plan
 from shellcore.bisection import bisected
 from shellcore.mesh import edges_of
 from shellcore.tree_factor import NotDefinite, TreeFactor
@@ -92,6 +92,7 @@ def test_a_second_thread_changes_no_digit(monkeypatch: pytest.MonkeyPatch) -> No
     found = []
     for least in (10**9, 0):
         monkeypatch.setattr(tree_plan, "THREADED", least)
+        monkeypatch.setattr(tree_factor, "MANY", least)
         monkeypatch.setattr(tree_plan, "_last", None)
         monkeypatch.setattr(tree_plan, "one_thread_possible", lambda: True)
         tree = ready("scattered")
