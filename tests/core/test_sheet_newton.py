@@ -268,7 +268,7 @@ class TestOnABall:
             assert kinetic(scene, ours) == pytest.approx(kinetic(scene, wanted), rel=0.15)
 
     def test_larger_sheets_come_down_with_folds_unasked(self) -> None:
-        """By L-BFGS alone they came down with hardly a fold: a tenth of this bending energy, two thirds of the motion."""
+        """By L-BFGS alone they came down with hardly a fold: a tenth of this bending energy."""
         points, faces = meshes.grid(34, 34, 2.0, 2.0)
         shell = sc.Shell(points - [1.13, 1.07, -0.56], faces, sc.Material.preset("reference"), bending="quadratic")
         assert len(points) > road.SMALL
