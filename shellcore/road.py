@@ -246,8 +246,8 @@ class Road:
         method, most = (again, MOST[again]) if again else (self._method, self._most)
         contact = self._system.contact
         touching = contact.exists and contact.presses(x)
-        if sheets and self._met and not touching and self.ends_early:
-            # An impact: contacts will press that do not yet, and whole steps without them crumple what is still flat.
+        if sheets and self._met and not (touching and contact.bears) and self.ends_early:
+            # An impact: nothing pressed before it, and whole steps then crumple what is still flat.
             return (yield from self._watched(self._eased(potential, x, GAIN_SHARP, far=far)))
         if sheets:
             solution = yield from self._watched(self._sheet_steps(potential, x, touching))
