@@ -31,7 +31,7 @@ INTEGRATORS = [
     ("explicit", "Explicit", "Cheap steps, hundreds of them a frame: for comparison"),
 ]
 SOLVERS = [
-    ("auto", "Automatic", "Chosen by the stiffness of the sheet. Quick: fine drapes of soft cloth come down softly"),
+    ("auto", "Automatic", "Chosen by the stiffness of the sheet and by how it moves; as quick as looks right"),
     ("quasi_newton", "Quasi-Newton", "One matrix factored once: for soft sheets"),
     ("newton", "Newton", "The true Hessian: for stiff sheets, and drapes that fall and fold as they should; slower"),
 ]
