@@ -62,7 +62,7 @@ UNDAMPED = 1e-4
 # Vertices up to which soft sheets that touch something are always solved by Newton's method, and sharply. Larger ones
 # are while they gain speed: as they come down on something and buckle L-BFGS, as far as frames need for speed, has 0.6
 # of the kinetic and 0.05 of the bending energy (Newton's 0.8 to 1 and 0.5 to 1); as they come to rest it keeps the
-# folds that there are. A drape of 6.4k vertices takes 97 ms a frame so, by L-BFGS alone 88, by Newton's method 122.
+# folds that there are. A drape of 6.4k vertices takes 110 ms a frame so, by L-BFGS alone 100, sharply 150 to 210.
 SMALL = 1_000
 # Largest tolerance where things touch, as a share of the scene's size.
 CONTACT = 1e-4
