@@ -9,20 +9,33 @@ import numpy as np
 from ..types import Bools, Floats, Ints
 
 
+@dataclass(frozen=True)
+class Nearest:
+    """Weights (4, p) of nearest points of pairs, vertex-face and edge-edge, with the stack at x (total, 3)."""
+
+    x: Floats
+    vertex_face: Floats
+    edge_edge: Floats
+
+
 @dataclass
 class Candidates:
     """Pairs as rows of four vertices: `vertex_face` (vertex, face corners), `edge_edge` (both ends, both ends).
 
-    `normal` (p, 3) of the first rows of `vertex_face` that belong to planes; `radius` [m], one for each of its rows.
+    `normal` (p, 3) of the first rows of `vertex_face` that belong to planes; `radius` [m], one for each of its rows;
+    `nearest`: their nearest points, where these were found on the way to them.
     """
 
     vertex_face: Ints
     edge_edge: Ints
     normals: Floats
     radius: Floats
+    nearest: Nearest | None = None
 
     def joined(self, other: Candidates) -> Candidates:
         """These with pairs of meshes of another list after them."""
+        if not len(self) or not len(other):
+            return self if len(self) else other
         return Candidates(
             np.concatenate([self.vertex_face, other.vertex_face]),
             np.concatenate([self.edge_edge, other.edge_edge]),
@@ -52,9 +65,9 @@ class Candidates:
         return len(self.vertex_face) + len(self.edge_edge)
 
 
-def of_meshes(vertex_face: Ints, edge_edge: Ints) -> Candidates:
+def of_meshes(vertex_face: Ints, edge_edge: Ints, nearest: Nearest | None = None) -> Candidates:
     """Pairs without planes and spheres."""
-    return Candidates(vertex_face, edge_edge, np.zeros((0, 3)), np.zeros(len(vertex_face)))
+    return Candidates(vertex_face, edge_edge, np.zeros((0, 3)), np.zeros(len(vertex_face)), nearest)
 
 
 NOTHING = np.zeros((0, 4), dtype=np.int64)

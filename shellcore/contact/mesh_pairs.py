@@ -6,10 +6,9 @@ import numpy as np
 
 from ..types import Bools, Floats, Ints
 from .bodies import Bodies, Surface
-from .candidates import NONE, Candidates, of_meshes
-from .distances import edge_edge, vertex_face
+from .candidates import NONE, Candidates
 from .lasting import Lasting
-from .moving import Moving, Way, coming
+from .moving import Moving, Way, together
 from .tree import BoxTree
 
 # How far vertices of shells may stray from where they were looked for, as a share of the mean edge; colliders, which go
@@ -95,6 +94,4 @@ class MeshPairs(Lasting):
         """Pairs of features of shell faces `f` and mesh faces `g`, (p,) each, that may come together."""
         reach = self.half + self._mesh_half + np.sqrt(3.0) * (self._margin + self._slack)
         vertices = np.concatenate([shell.vertex_face(f, mesh, g), mesh.vertex_face(g, shell, f)])
-        return of_meshes(
-            coming(vertices, vertex_face, 1, way, reach), coming(shell.edge_edge(f, mesh, g), edge_edge, 2, way, reach)
-        )
+        return together(vertices, shell.edge_edge(f, mesh, g), way, reach)

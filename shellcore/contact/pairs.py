@@ -34,7 +34,12 @@ class Pairs:
         self.corners: Ints = np.ascontiguousarray(both.T)
         self.radius = np.concatenate([candidates.radius, np.zeros(len(candidates.edge_edge))])
         self._planes = components(candidates.normals)
-        self.weights, self.normals, self.distance = self.nearest(x)
+        known = candidates.nearest
+        weights = None
+        if known is not None and known.x is x:
+            # Half of the time of a look: 1.9 of 3.2 ms with 28k pairs.
+            weights = np.concatenate([known.vertex_face, known.edge_edge], axis=1)
+        self.weights, self.normals, self.distance = self.nearest_of(self.of(x), weights)
         self._limits()
 
     def __len__(self) -> int:
@@ -49,10 +54,10 @@ class Pairs:
         """Weights (4, p), unit normals (3, p) and distances (p,) [m] at positions x (total, 3)."""
         return self.nearest_of(self.of(x))
 
-    def nearest_of(self, points: list[Floats]) -> tuple[Floats, Floats, Floats]:
-        """The same for the four vertices of each pair given by their positions, (3, p) each."""
+    def nearest_of(self, points: list[Floats], weights: Floats | None = None) -> tuple[Floats, Floats, Floats]:
+        """The same for the four vertices of each pair given by their positions, (3, p) each; `weights` where known."""
         m, flat = self.faces, self._planes.shape[1]
-        weights = _weights(points, m)
+        weights = _weights(points, m) if weights is None else weights
         weights[:, :flat] = np.array([1.0, -1.0, 0.0, 0.0])[:, None]
         vector = _combined(weights, points)
         distance = np.sqrt(dot(vector, vector))

@@ -6,11 +6,10 @@ import numpy as np
 
 from ..types import Bools, Floats, Ints
 from .bodies import Bodies, Surface
-from .candidates import NONE, Candidates, of_meshes
-from .distances import edge_edge, vertex_face
+from .candidates import NONE, Candidates
 from .fans import unfolded
 from .lasting import Lasting
-from .moving import Moving, Way, coming
+from .moving import Moving, Way, together
 from .tree import BoxTree
 
 
@@ -69,9 +68,7 @@ class ShellPairs(Lasting):
         # Both sides of a pair may stray by the margin in every coordinate.
         reach = 2.0 * self.half + 2.0 * np.sqrt(3.0) * margin
         vertices = np.concatenate([shell.vertex_face(f, shell, g), shell.vertex_face(g, shell, f)])
-        return of_meshes(
-            coming(vertices, vertex_face, 1, way, reach), coming(shell.edge_edge(f, shell, g), edge_edge, 2, way, reach)
-        )
+        return together(vertices, shell.edge_edge(f, shell, g), way, reach)
 
 
 def _without_neighbours(

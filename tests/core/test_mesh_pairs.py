@@ -8,10 +8,13 @@ from contact_scenes import cloth
 
 import shellcore as sc
 from meshes import bumpy, grid, icosphere
+from shellcore.contact import moving
 from shellcore.contact.bodies import Bodies
+from shellcore.contact.candidates import NONE, of_meshes
 from shellcore.contact.distances import vertex_face
 from shellcore.contact.known import Known
 from shellcore.contact.mesh_pairs import MeshPairs
+from shellcore.contact.pairs import Pairs
 from shellcore.contact.tree import BoxTree
 
 
@@ -46,6 +49,22 @@ class TestMeshPairs:
         close = rows[distance < bodies.half[rows[:, 0]] + bodies.half[rows[:, 3]]]
         known = {tuple(row) for row in found.vertex_face.tolist()}
         return [row for row in close.tolist() if tuple(row) not in known], len(close)
+
+    def test_nearest_points_of_a_look_are_those_of_its_pairs(self, monkeypatch):
+        """Whether in one go or in pieces; at other places they are found anew."""
+        bodies, pairs, x, move, most, rng = self.scene(0)
+        found = pairs.look(x, move, most)
+        monkeypatch.setattr(moving, "PIECE", 7)
+        piecewise = pairs.look(x, move, most)
+        assert len(found) > 50
+        for name in ("vertex_face", "edge_edge"):
+            assert np.array_equal(getattr(found, name), getattr(piecewise, name))
+        fresh = of_meshes(found.vertex_face, found.edge_edge)
+        for at in (x, x + 0.01 * rng.normal(size=x.shape)):
+            for known in (found, piecewise, found.joined(NONE), NONE.joined(found)):
+                ours, wanted = Pairs(bodies, known, at), Pairs(bodies, fresh, at)
+                for name in ("weights", "normals", "distance"):
+                    assert np.array_equal(getattr(ours, name), getattr(wanted, name))
 
     @pytest.mark.parametrize("seed", range(6))
     def test_no_way_between_meets_what_was_not_found(self, seed):
