@@ -15,6 +15,7 @@ from .sheet_newton import Trust
 from .sheet_steps import (
     EXACT_SHEET_STEPS,
     SHEET_STEPS,
+    Care,
     exact_sheet_newton,
     refinements,
     sheet_newton,
@@ -39,9 +40,17 @@ GAIN, GAIN_IN_WIND = 0.06, 0.04
 # 1.3 times the bending energy of the converged run after a second, 0.02 0.93 to 0.99 of it. Hanging sheets take one
 # with either.
 LEFT, LEFT_IN_WIND = 0.06, 0.02
-# Lengths of the last Newton step where things touch, of the same measure: where Newton's method was asked for or sheets
-# are small, and by default. With 0.15, 0.25 a drape takes 2.3, 2.0 factors a frame, and its energies are alike.
-STEP_SHARP, STEP_TOUCHING = 0.08, 0.25
+# How far Newton steps go where things touch, in shares of the same measure: while sheets gain speed (always, where
+# Newton's method was asked for or they are small), and while they lose it. As they come down 0.1 and less bring 0.96 to
+# 1.07 of the converged kinetic energy, 0.12 and more 0.78 to 1.05; as they slow down 0.08 and two steps are no better
+# than 0.25 and one, at 3 ms a frame more of 28 (1.6k vertices).
+SHARPLY, BRIEFLY = Care(last=0.08, least=2), Care(last=0.25, least=1)
+# Share of the scene's size by which its speed could carry a sheet up, against gravity, down to which it is solved so
+# while it loses speed, and vertices up to which. L-BFGS leaves 0.6 to 0.8 of the converged kinetic energy in the
+# twelfth frame of a drape, Newton's steps 0.78 to 0.9; below, where little moves, it keeps the folds that there are.
+# (0.3 and 0.7% take 1 to 3 ms a frame more at 1.6k vertices and leave energies alike.) Finer meshes wrinkle: of 6.4k
+# vertices 0.88 to 0.9 for 10 ms a frame more of 75, of 25.6k 1.7 to 2.6 of the bending energy instead of 1.2 to 1.7.
+LIVELY, COARSE = 0.01, 3_000
 # What L-BFGS may leave where the sharper of these fail: with 0.06, 0.03 a sheet that begins to buckle over a ball has
 # 0.8, 0.95 of the converged kinetic energy (with 0.12 it has 0.2).
 GAIN_SHARP = 0.03
@@ -61,8 +70,7 @@ ONWARD, ONWARD_IN_WIND = 0.65, 0.9
 UNDAMPED = 1e-4
 # Vertices up to which soft sheets that touch something are always solved by Newton's method, and sharply. Larger ones
 # are while they gain speed: as they come down on something and buckle L-BFGS, as far as frames need for speed, has 0.6
-# of the kinetic and 0.05 of the bending energy (Newton's 0.8 to 1 and 0.5 to 1); as they come to rest it keeps the
-# folds that there are. A drape of 6.4k vertices takes 110 ms a frame so, by L-BFGS alone 100, sharply 150 to 210.
+# of the kinetic and 0.05 of the bending energy.
 SMALL = 1_000
 # Largest tolerance where things touch, as a share of the scene's size.
 CONTACT = 1e-4
@@ -114,8 +122,9 @@ class Road:
         self._asked = False
         """Whether Newton's method is that of soft flat sheets because Newton's was asked for."""
         self._gain: float | None = None
-        # Whether soft flat sheets are solved by their Newton's method alone, and where they touch, and then sharply.
-        self._sheets = self._newton_touching = self._sharp = False
+        # Whether soft flat sheets are solved by their Newton's method alone, and where they touch, and how far then.
+        self._sheets = self._sharp = False
+        self._care: Care | None = None
         self._most = 0
         self._stiffened = 1.0
         self._touching = self._met = False
@@ -147,7 +156,7 @@ class Road:
         self._asked = soft and self._solver == "newton" and alike
         self._sharp = self._asked or self._system.vertex_count <= SMALL
         by_default = soft and self._solver == "auto" and quasi and alike and self._given is None
-        self._newton_touching = self._asked or (by_default and (self._sharp or self._gains_speed(state)))
+        self._care = SHARPLY if self._asked else self._care_for(state) if by_default else None
         fit = soft and self._solver == "auto" and (quasi or self.undamped)
         self._sheets = self._asked or (fit and (self._given is not None or self.trust.asked()))
         if quasi or self._asked:
@@ -224,9 +233,9 @@ class Road:
         What soft sheets have left to do after the first is slight, and L-BFGS does it for a fifth of the price.
         """
         self._available = available
-        if self._newton_touching and attempt and self._given is None:
+        if self._care is not None and attempt and self._given is None:
             return self._watched(self._eased(potential, guess, GAIN_TOUCHING, TIRING))
-        return self.minimised(potential, guess, far=attempt == 0, sheets=self._newton_touching)
+        return self.minimised(potential, guess, far=attempt == 0, sheets=self._care is not None)
 
     def again(self, potential: StepPotential, x: Floats, sharper: float = 1.0) -> Solving:
         """The same once more from x, by what is surest, to a share `sharper` of the tolerance."""
@@ -289,9 +298,9 @@ class Road:
         moved = self._moved(potential)
         refined = refinements(len(x), touching, potential.windy)
         if touching:
-            share = STEP_SHARP if self._sharp else STEP_TOUCHING
-            last = self.tolerance if self._given is not None else max(self.tolerance, share * moved)
-            steps = touching_newton(potential, x, last, refined, self._available)
+            assert self._care is not None
+            last = self.tolerance if self._given is not None else max(self.tolerance, self._care.last * moved)
+            steps = touching_newton(potential, x, last, self._care.least, refined, self._available)
         elif self._gain is None:
             # In free fall elastic forces move nothing, and a share of that would never be reached.
             felt = self._asked and self._given is None
@@ -333,9 +342,15 @@ class Road:
         """How far elastic forces, or loads, move sheets in a step [m]: what errors are measured by."""
         return max(potential.departure, FELT * potential.carried)
 
-    def _gains_speed(self, state: State) -> bool:
-        """Whether forces at the end of the last step did work on shells."""
-        return inner(self._system.mass[:, None] * state.v, state.a) > 0.0
+    def _care_for(self, state: State) -> Care | None:
+        """How far Newton steps go by default where soft sheets touch; None: they are left to L-BFGS."""
+        momentum = self._system.mass[:, None] * state.v
+        if self._sharp or inner(momentum, state.a) > 0.0:
+            # Forces did work on them at the end of the last step.
+            return SHARPLY
+        rise = 0.5 * inner(momentum, state.v) / float(self._system.mass.sum())
+        lively = rise > LIVELY * self.size * float(np.linalg.norm(self._scene.gravity))
+        return BRIEFLY if lively and self._system.vertex_count <= COARSE else None
 
     def _waves(self, h: float) -> float:
         """(Distance a membrane wave travels in h [s] / size of the sheet)², of the shell where it is largest."""

@@ -7,6 +7,7 @@ enough for a frame. It stretches to second order what it turns; a gentle step ta
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,10 +19,8 @@ from .types import Floats
 # or two; with at most three, sheets hung by two corners in wind had half of their kinetic energy after a second, with
 # six nine tenths.
 SHEET_STEPS, EXACT_SHEET_STEPS = 6, 40
-# The same where things touch, at most and at least: contacts that a first step did not know may press after it. (Two
-# steps a frame of a drape on a scattered mesh of 6.4k vertices left 1.0 to 1.1 of the true bending energy, one 1.5 to
-# 2.3.)
-TOUCHING_STEPS, LEAST_TOUCHING = 16, 2
+# The same where things touch.
+TOUCHING_STEPS = 16
 # Gentle steps before the first of them, and at most after the last. Newton steps from a guess that is still stretched
 # crumple what buckles: with 1, 4 before them a sheet of 1.2k vertices on a ball has 1.8, 1.4 of the true bending energy
 # after half a second, one of 6.4k 1.5, 1.2.
@@ -44,6 +43,15 @@ FINE, FINELY = 10_000, 8
 # The same of sheets that touch: with 2 a drape of 6.4k vertices has 1.2 to 1.4 of the converged bending energy after a
 # second, with 4 1.1 to 1.3 (at 1.6k 0.8 to 1.1 with either).
 LESS_COARSE, LESS_BRIEFLY = 3_000, 4
+
+
+@dataclass(frozen=True)
+class Care:
+    """How far Newton steps go where things touch: until one is no longer than `last`, as a share of how far elastic
+    forces move the sheet, and `least` of them: contacts that a first step did not know may press after it."""
+
+    last: float
+    least: int
 
 
 def refinements(vertex_count: int, touching: bool, windy: bool) -> int:
@@ -107,10 +115,10 @@ def sheet_newton(
 
 
 def touching_newton(
-    potential: Potential, x: Floats, gain: float, refined: int = BRIEFLY, available: float = np.inf
+    potential: Potential, x: Floats, gain: float, least: int = 2, refined: int = BRIEFLY, available: float = np.inf
 ) -> Steps:
-    """The same where contacts press, until a step is no longer than `gain` [m] and the energy no more than `available`
-    [J].
+    """The same where contacts press, at `least` so many, until a step is no longer than `gain` [m] and the energy no
+    more than `available` [J].
 
     Contacts are taken anew after every step, and before the gentle one that ends the solve, so that they hold there: 29
     instead of 33 rounds of contact in 24 frames of a drape. What touches buckles: steps shrink slowly, and what they
@@ -145,7 +153,7 @@ def touching_newton(
         x = _eased(potential, trial, gentle)[0]
         newton.move(share * direction, x)
         potential.refreeze(x)
-        last = change <= gain and counts.iterations >= LEAST_TOUCHING
+        last = change <= gain and counts.iterations >= least
         for _ in range(SETTLING if last else 0):
             x = _eased(potential, x, potential.value_and_gentle_gradient(x)[1])[0]
             counts.gradients += 2

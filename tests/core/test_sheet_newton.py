@@ -275,15 +275,25 @@ class TestOnABall:
         scene = sc.Scene([shell], colliders=[sc.Collider(*meshes.icosphere(3, 0.5))], self_contact=False)
         frames = list(sc.simulate(scene, 16, strain_limit=1e-3))
         truth = list(sc.simulate(scene, 8, strain_limit=1e-3, solver="newton", substeps=4))
-        for k in (4, 5, 6, 7):
-            assert kinetic(scene, frames[k]) == pytest.approx(kinetic(scene, truth[k]), rel=0.22)
+        for k in (3, 4, 5, 6, 7):
+            # With a last step of 25% of the motion, as it was for a while, 0.85 to 0.88 and 0.5 to 1.0 of these.
+            assert kinetic(scene, frames[k]) == pytest.approx(kinetic(scene, truth[k]), rel=0.15)
             ours, wanted = (float(shell.areas @ run[k].fields["bending"]) for run in (frames, truth))
-            assert 0.5 * wanted < ours < 1.5 * wanted
-        # Newton's method while they gain speed, L-BFGS for most of the way to rest.
+            assert 0.8 * wanted < ours < 1.3 * wanted
+        # Newton's method while they gain speed or have much of it, L-BFGS for the rest of the way.
+        steps = [newton_steps([frame]) for frame in frames]
         fastest = int(np.argmax([kinetic(scene, frame) for frame in frames]))
-        assert 5 < fastest < 12
-        assert all(newton_steps([frame]) > 0 for frame in frames[3:fastest])
-        assert np.mean([newton_steps([frame]) == 0 for frame in frames[fastest + 2 :]]) > 0.5
+        assert 5 < fastest < 12 and min(steps[3 : fastest + 1]) > 0
+        height = 9.81 * np.linalg.norm(np.ptp(points, axis=0))
+        slow = []
+        for k in range(fastest + 1, 16):
+            before, last = frames[k - 2], frames[k - 1]
+            power = float(shell.mass @ (last.velocities * (last.velocities - before.velocities)).sum(axis=1))
+            rise = kinetic(scene, last) / shell.mass.sum() / height
+            assert steps[k] > 0 or power < 0.0
+            if power < 0.0 and rise < road.LIVELY:
+                slow.append(steps[k])
+        assert len(slow) > 1 and max(slow) == 0
 
     def test_what_swings_does_not_stop_from_one_frame_to_the_next(self) -> None:
         """It did where a solve that had ended early was done again from the start of the step."""
