@@ -50,7 +50,7 @@ SHARPLY, BRIEFLY = Care(last=0.08, least=2), Care(last=0.25, least=1)
 # twelfth frame of a drape, Newton's steps 0.78 to 0.9; below, where little moves, it keeps the folds that there are.
 # (0.3 and 0.7% take 1 to 3 ms a frame more at 1.6k vertices and leave energies alike.) Finer meshes wrinkle: of 6.4k
 # vertices 0.88 to 0.9 for 10 ms a frame more of 75, of 25.6k 1.7 to 2.6 of the bending energy instead of 1.2 to 1.7.
-LIVELY, COARSE = 0.01, 3_000
+LIVELY, COARSE = 0.015, 3_000
 # What L-BFGS may leave where the sharper of these fail: with 0.06, 0.03 a sheet that begins to buckle over a ball has
 # 0.8, 0.95 of the converged kinetic energy (with 0.12 it has 0.2).
 GAIN_SHARP = 0.03

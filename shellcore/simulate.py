@@ -75,8 +75,8 @@ def progress(
       stiffness); `iterations`: exactly how many at most, result taken as it is (1 with "newton" is the semi-implicit
       step); `tolerance` [m]: stop when a step moves vertices less than this (root mean square), default 2% of how far
       elastic forces moved them from free flight in the last step (soft sheets end steps earlier: where they touch
-      with a last Newton step of 8%; with "auto" and more than 1,000 vertices of 25% while they gain speed, and by
-      L-BFGS at 12% and more while they lose it).
+      with a last Newton step of 8%; with "auto" and more than 1,000 vertices so while they gain speed, of 25% while
+      they lose it, and by L-BFGS at 12% and more where they are slow or have more than 3,000).
     - `resume`: `state` of a frame of the same scene.
     - `strain_limit`: flat sheets stiffer than they need to be are made just stiff enough to strain by this under their
       loads; 0 keeps the material's stretch. Default: 0.1%, or 0 when a tolerance asks for accuracy. The stats say
