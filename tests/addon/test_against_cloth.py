@@ -9,7 +9,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDED = json.loads((ROOT / "docs" / "against_cloth.json").read_text())
-# Recorded where Cloth is at its fastest; older versions of it are not what was measured.
+# Cloth has two speeds on one machine, for minutes at a time (docs/against_cloth.md): what is guarded is the ratio of a
+# run that met the faster one, and not that of the last. Older versions of Cloth are not what was measured.
 pytestmark = pytest.mark.skipif(bpy.app.version < (5, 2), reason="ratios are recorded with Blender 5.2")
 
 
@@ -24,7 +25,7 @@ def ratio(case, vertices):
 
 @pytest.mark.parametrize("case", ["pinned", "flag"])
 def test_no_slower_than_recorded(case):
-    recorded = RECORDED[f"{case} regular 1600"]["ratio"]
+    recorded = RECORDED[f"{case} regular 1600"]["guarded ratio"]
     found = ratio(case, 1600)
     # Another process on the machine disturbs our one thread and Cloth's several unlike: a low figure is taken twice.
     if found < 0.8 * recorded:
