@@ -44,7 +44,7 @@ LEFT, LEFT_IN_WIND = 0.06, 0.02
 # Newton's method was asked for or they are small), and while they lose it. As they come down 0.1 and less bring 0.96 to
 # 1.07 of the converged kinetic energy, 0.12 and more 0.78 to 1.05; as they slow down 0.08 and two steps are no better
 # than 0.25 and one, at 3 ms a frame more of 28 (1.6k vertices).
-SHARPLY, BRIEFLY = Care(last=0.08, least=2), Care(last=0.25, least=1)
+SHARPLY, SLOWING = Care(last=0.08, least=2), Care(last=0.25, least=1)
 # Share of the scene's size by which its speed could carry a sheet up, against gravity, down to which it is solved so
 # while it loses speed, and vertices up to which. L-BFGS leaves 0.6 to 0.8 of the converged kinetic energy in the
 # twelfth frame of a drape, Newton's steps 0.78 to 0.9; below, where little moves, it keeps the folds that there are.
@@ -350,7 +350,7 @@ class Road:
             return SHARPLY
         rise = 0.5 * inner(momentum, state.v) / float(self._system.mass.sum())
         lively = rise > LIVELY * self.size * float(np.linalg.norm(self._scene.gravity))
-        return BRIEFLY if lively and self._system.vertex_count <= COARSE else None
+        return SLOWING if lively and self._system.vertex_count <= COARSE else None
 
     def _waves(self, h: float) -> float:
         """(Distance a membrane wave travels in h [s] / size of the sheet)², of the shell where it is largest."""
