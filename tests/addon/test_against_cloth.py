@@ -9,8 +9,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDED = json.loads((ROOT / "docs" / "against_cloth.json").read_text())
-# Cloth has two speeds on one machine, for minutes at a time (docs/against_cloth.md): what is guarded is the ratio of a
-# run that met the faster one, and not that of the last. Older versions of Cloth are not what was measured.
+# Cloth has two speeds on one machine, for minutes at a time, and machines differ (docs/against_cloth.md): guarded are
+# the ratios on the slower of two machines, not those of the last run. Older versions of Cloth were not measured.
 pytestmark = pytest.mark.skipif(bpy.app.version < (5, 2), reason="ratios are recorded with Blender 5.2")
 
 
