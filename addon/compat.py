@@ -43,11 +43,6 @@ def select(mesh: Any, polygons: list[int], edges: list[int], vertices: list[int]
     mesh.update()
 
 
-def eevee() -> str:
-    """The name of EEVEE as a render engine."""
-    return "BLENDER_EEVEE" if VERSION >= (5, 0, 0) else "BLENDER_EEVEE_NEXT"
-
-
 def absolute_keys(obj: Any) -> Any:
     """Give the mesh absolute shape keys; from 5.0 a new key starts with value 1."""
     basis = obj.shape_key_add(name="Basis", from_mix=False)
@@ -63,6 +58,35 @@ def add_key(obj: Any, name: str) -> Any:
     key.value = 0.0
     key.interpolation = "KEY_LINEAR"
     return key
+
+
+def settings_apart() -> bool:
+    """Whether registered properties are kept apart from custom ones, and made when they are first asked for."""
+    return VERSION >= (5, 0, 0)
+
+
+def animated_paths(block: Any) -> set[str]:
+    """Data paths of a data-block that its actions, NLA strips or drivers move."""
+    data = block.animation_data
+    if data is None:
+        return set()
+    found = {curve.data_path for curve in data.drivers}
+    strips = [strip for track in data.nla_tracks for strip in track.strips]
+    for user in (data, *strips):
+        if user.action is not None:
+            found |= {curve.data_path for curve in curves_of(user)}
+    return found
+
+
+def curves_of(user: Any) -> list[Any]:
+    """F-curves of the action of an animation or a strip; from 4.4 an action has a slot for each user, from 5.0 only."""
+    action = user.action
+    if action is None:
+        return []
+    if not hasattr(action, "layers"):
+        return list(action.fcurves)
+    bags = [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
+    return [curve for bag in bags if bag.slot_handle == user.action_slot_handle for curve in bag.fcurves]
 
 
 def extension_folder(package: str, create: bool = False) -> str:
@@ -81,11 +105,6 @@ def relative_path_options() -> Any:
 def alembic_available() -> bool:
     """Whether this Blender was built with Alembic; some distributions leave it out."""
     return bool(bpy.app.build_options.alembic)
-
-
-def cli_available() -> bool:
-    """Whether this Blender takes commands (`--command`)."""
-    return hasattr(bpy.utils, "register_cli_command")
 
 
 def uniform_colour_shader() -> str:

@@ -22,11 +22,13 @@ def system_info() -> str:
     import bpy
     import numpy
     import scipy
+    import threadpoolctl
 
     lines = [
         f"Thin Shell {version()}",
         f"Blender {bpy.app.version_string}, {bpy.app.build_platform.decode(errors='replace')}",
-        f"Python {sys.version.split()[0]}, numpy {numpy.__version__}, scipy {scipy.__version__}",
+        f"Python {sys.version.split()[0]}, numpy {numpy.__version__}, scipy {scipy.__version__}, "
+        f"threadpoolctl {threadpoolctl.__version__}",
         f"{platform.system()} {platform.release()}, {platform.machine()}",
     ]
     for scene in bpy.data.scenes:

@@ -6,10 +6,11 @@ import bpy
 import numpy as np
 
 from .. import shellcore as sc
-from . import compat
+from . import checksums, compat
 from .bake import session
 from .bridge.axes import face_axes
 from .bridge.mesh import MeshArrays, read
+from .bridge.pattern import shown_axes
 from .cache import pc2, playback
 from .cache.files import CacheError
 from .colours import ramp
@@ -18,6 +19,8 @@ from .operators.results import frame_values
 
 _handle: Any = None
 _batches: dict[tuple[Any, ...], Any] = {}
+_ended: Any = None
+"""The last bake that had ended when something was drawn: the next one writes other frames to the same files."""
 # Drawn this much nearer, in depths of the view, so that the surface beneath does not shine through.
 NEARER = 2e-4
 # More lines than this are a carpet.
@@ -47,7 +50,7 @@ def axis_lines(obj: Any, frame: int) -> Any:
     arrays, positions = surface(obj, frame)
     axes, strength = face_axes(obj, obj.data, arrays, positions, np.eye(4))
     if axes is None:
-        axes = sc.Shell(positions, arrays.faces, sc.Material.preset("reference"), bending="hinge").axes
+        axes = shown_axes(obj, arrays, positions)
     # A choice without order: every so manieth face would draw the mesh's own rows.
     chosen = np.random.default_rng(1).permutation(len(axes))[:MOST_LINES]
     every = len(axes) / len(chosen)
@@ -78,16 +81,25 @@ def coloured(obj: Any, frame: int) -> tuple[Any, Any, Any]:
     )
 
 
+def draw_begins() -> None:
+    """Forget what was made for a bake that another one has replaced."""
+    global _ended
+    if session.finished is not _ended:
+        _ended = session.finished
+        _batches.clear()
+
+
 def draw() -> None:
     """Called by Blender for every 3D view."""
     context: Any = bpy.context
     frame = context.scene.frame_current
+    draw_begins()
     if session.current is not None:
-        for job in session.current.jobs:
-            for name, (positions, faces) in job.latest.items():
-                _draw_baking(name, positions, faces)
-        return
+        for obj, positions, faces in session.current.torn():
+            _draw_baking(obj, positions, faces)
     for obj in context.visible_objects:
+        if session.current is not None and session.current.bakes(obj):
+            continue
         if obj.type != "MESH" or not obj.thin_shell.enabled or obj.mode != "OBJECT":
             continue
         try:
@@ -110,13 +122,10 @@ def shaded(positions: Any, faces: Any) -> Any:
     return np.column_stack([np.outer(0.4 + 0.55 * light, BAKING_COLOUR), np.ones(len(positions))])
 
 
-def _draw_baking(name: str, positions: Any, faces: Any) -> None:
-    """The last finished frame of a shell that is being baked."""
+def _draw_baking(obj: Any, positions: Any, faces: Any) -> None:
+    """The last finished frame of a shell that is being baked and has other vertices than its mesh."""
     from gpu_extras.batch import batch_for_shader
 
-    obj = bpy.data.objects.get(name)
-    if obj is None:
-        return
     shader = _gpu().shader.from_builtin("SMOOTH_COLOR")
     arrays = {"pos": positions.astype(np.float32), "color": shaded(positions, faces).astype(np.float32)}
     _draw(obj, (shader, batch_for_shader(shader, "TRIS", arrays, indices=faces.astype(np.int32))), lines=False)
@@ -127,24 +136,15 @@ def _batch(obj: Any, frame: int, kind: str) -> Any:
     from gpu_extras.batch import batch_for_shader
 
     settings = obj.thin_shell
-    shown = (
-        settings.axes_source,
-        settings.axes_uv,
-        settings.axes_angle,
-        tuple(settings.axes_vector),
-        settings.show_axes_length,
-    )
-    image = settings.axes_image.name if settings.axes_image else ""
-    key: tuple[Any, ...] = (
-        kind,
-        compat.session_uid(obj),
-        frame,
-        shown,
-        image,
-        settings.axes_encoding,
-        settings.show_result,
-    )
-    key += (settings.result_range, settings.baked_samples, len(obj.data.vertices), playback.playing_points(obj))
+    key: tuple[Any, ...] = (kind, compat.session_uid(obj), frame, checksums.of_mesh(obj.data, settings.axes_uv))
+    key += (settings.baked_start, settings.baked_samples, playback.playing_points(obj))
+    if kind == "axes":
+        key += (settings.axes_source, settings.axes_uv, settings.axes_angle, tuple(settings.axes_vector))
+        key += (settings.show_axes_length, settings.axes_encoding)
+        if settings.axes_source == "IMAGE" and settings.axes_image is not None:
+            key += (compat.session_uid(settings.axes_image), checksums.of_image(settings.axes_image))
+    else:
+        key += (settings.show_result, settings.result_range)
     if key in _batches:
         return _batches[key]
     if len(_batches) > 32:
@@ -202,3 +202,4 @@ def unregister() -> None:
         bpy.types.SpaceView3D.draw_handler_remove(_handle, "WINDOW")
         _handle = None
     _batches.clear()
+    checksums.forget()

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import shellcore as sc
 from . import compat
-from .cache.files import CacheError, create, open_regular, reason, replace, sync
+from .cache.files import CacheError, open_regular, reason, write_whole
 from .cache.paths import safe_name
 from .errors import UserError
 
@@ -137,11 +137,7 @@ def save(settings: Any, name: str, place: Path | None = None) -> str:
     except OSError as error:
         raise CacheError(f"presets cannot be kept: {reason(error)}") from None
     values = {key: getattr(settings, key) for key in (*NUMBERS, *SWITCHES)}
-    temporary = place / f"{name}.json.new"
-    with create(temporary) as file:
-        file.write(json.dumps({"format": FORMAT, **values}, indent=1).encode())
-        sync(file)
-    replace(temporary, place / f"{name}.json")
+    write_whole(place / f"{name}.json", json.dumps({"format": FORMAT, **values}, indent=1).encode())
     return name
 
 

@@ -20,8 +20,8 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from table1 import SIZES, scene
 
 import common
+from shellcore.linalg.vectors import Product
 from shellcore.system import System
-from shellcore.vectors import Product
 
 # Diagonals from which a matrix is no longer worth storing by them.
 MANY = 200

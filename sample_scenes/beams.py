@@ -44,7 +44,10 @@ def build(size: Size) -> None:
                 shape,
                 (0.0, 0.24 * index + offset, 0.4),
                 bending="hinge",
+                integrator="implicit_euler",
+                solver="auto",
                 substeps=2,
+                strain_limit=0.1,
                 damping_mass=3.0,
                 **ob.material(3000.0, rigidity, 0.2),
             )

@@ -46,6 +46,7 @@ def build(size: Size) -> None:
             integrator="newmark",
             solver="newton",
             substeps=3,
+            strain_limit=0.1,
             newmark_gamma=0.6,
             newmark_beta=0.3025,
             axes_source="UV",

@@ -29,7 +29,8 @@ def build(size: Size) -> None:
         studio.stand((at, 0.0), 0.3)
         obj = ob.shell(
             model, sheet(SIDE, SIDE, cells, cells), (at, 0, 0.55 + RADIUS + 0.01), bending=model, damping_mass=6.0,
-            friction=0.6, solver="newton", **ob.material(1500.0, 0.6, 0.15),
+            friction=0.6, integrator="implicit_euler", solver="newton", substeps=1, strain_limit=0.1,
+            **ob.material(1500.0, 0.6, 0.15),
         )  # fmt: skip
         studio.paint(obj, tint, "cream")
 

@@ -28,7 +28,8 @@ def build(size: Size) -> None:
     cloth = upright(sheet(WIDE, HIGH, columns, rows))
     for name, (tint, height) in MODELS.items():
         obj = ob.shell(
-            name, cloth, (0, 0, height), bending=name, substeps=2, wind_velocity=(8.0, 1.4, 0.0), air_lift=0.0,
+            name, cloth, (0, 0, height), bending=name, integrator="implicit_euler", solver="auto", substeps=2,
+            strain_limit=0.1, wind_velocity=(8.0, 1.4, 0.0), air_lift=0.0,
             self_contact=True, contact_distance=4.0, **ob.material(800.0, 0.15, 0.12),
         )  # fmt: skip
         ob.pin(obj, np.flatnonzero(cloth.points[:, 0] < 1e-6))

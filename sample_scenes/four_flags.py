@@ -34,7 +34,8 @@ def build(size: Size) -> None:
     for index, (name, (bend, angle)) in enumerate(AXES.items()):
         at = 1.05 * index
         obj = ob.shell(
-            name, cloth, (at, 0, 1.0), substeps=2, wind_velocity=(6.0, 1.2, 0.0), damping_mass=0.2,
+            name, cloth, (at, 0, 1.0), integrator="implicit_euler", solver="auto", substeps=2, strain_limit=0.1,
+            wind_velocity=(6.0, 1.2, 0.0), damping_mass=0.2,
             self_contact=True, contact_distance=4.0,
             axes_source="UV", axes_angle=np.radians(angle or 0.0), **ob.material(800.0, bend, 0.14, twist=0.15),
         )  # fmt: skip

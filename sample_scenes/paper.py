@@ -28,7 +28,8 @@ def build(size: Size) -> None:
     columns, rows = size((12, 16), (20, 28))
     paper = sheet(WIDE, LONG, columns, rows)
     obj = ob.shell(
-        "Paper", paper, (0, 0, 0.08), bending="hinge", field_gravity=0.2, damping_mass=6.0, solver="newton",
+        "Paper", paper, (0, 0, 0.08), bending="hinge", field_gravity=0.2, damping_mass=6.0,
+        integrator="implicit_euler", solver="newton", substeps=1, strain_limit=0.1,
         use_curl=True, curl_axis=(0, 1, 0), curl_radius=CURL, curl_start=1, curl_end=18,
         crease_attribute="fold", crease_angle=FOLD, crease_start=20, crease_end=36, **ob.material(3000.0, 0.6, 0.1),
     )  # fmt: skip

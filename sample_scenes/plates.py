@@ -51,10 +51,10 @@ def brittle(shape: Shape, height: float, bend: float = 4.0, against: float = 3.0
         turn = np.radians(angle or 0.0)
         rigidity = (rigid, rigid) if angle is None else (rigid, rigid / 4)
         obj = ob.shell(
-            name, shape, (at, 0, height), bending="cubic", solver="newton", substeps=2, axes_source="VECTOR",
-            axes_vector=(np.cos(turn), np.sin(turn), 0), use_fracture=True, fracture_along=bend,
-            fracture_across=bend if angle is None else against * bend, strain_limit=0.0,
-            **ob.material(
+            name, shape, (at, 0, height), bending="cubic", integrator="implicit_euler", solver="newton",
+            substeps=2, axes_source="VECTOR", axes_vector=(np.cos(turn), np.sin(turn), 0),
+            use_fracture=True, fracture_along=bend, fracture_across=bend if angle is None else against * bend,
+            strain_limit=0.0, **ob.material(
                 5e6 * 0.96, rigidity, 5.0, poisson=0.2, thickness=5.0, twist=0.4 * np.sqrt(np.prod(rigidity))
             ),
         )  # fmt: skip

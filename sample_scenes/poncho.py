@@ -66,7 +66,8 @@ def build(size: Size) -> None:
         _head(at, size)
         studio.stand((at, 0.0), 0.4)
         obj = ob.shell(
-            name, cloth, (at, 0, 0.71), damping_mass=4.0, solver="newton", friction=0.5,
+            name, cloth, (at, 0, 0.71), damping_mass=4.0, friction=0.5,
+            integrator="implicit_euler", solver="newton", substeps=1, strain_limit=0.1,
             axes_source="VECTOR", axes_vector=(1, 0, 0), **ob.material(1000.0, bend, 0.3, twist=twist),
         )  # fmt: skip
         studio.paint(obj, tint, "cream", stripes=0.0, count=12)

@@ -27,7 +27,8 @@ def build(size: Size) -> None:
         studio.stand((at, 0.0), 0.25)
         obj = ob.shell(
             name, sheet(SIDE, SIDE, cells, cells), (at, 0, 0.45 + RADIUS + 0.01), bending="quadratic", damping_mass=5.0,
-            friction=0.6, solver="newton", substeps=3, **ob.material(1000.0, bend, 0.6),
+            friction=0.6, integrator="implicit_euler", solver="newton", substeps=3, strain_limit=0.1,
+            **ob.material(1000.0, bend, 0.6),
         )  # fmt: skip
         studio.paint(obj, tint, "cream")
 

@@ -59,7 +59,8 @@ def build(size: Size) -> None:
     cloth = garment(size)
     obj = ob.shell(
         "Sweater", Shape(cloth.points, cloth.faces, cloth.uv), (-cloth.points[:, 0].mean(), 0, WAIST - 0.045),
-        bending="subdivision", rest_angles="flat", solver="newton", iterations=1, substeps=size(2, 4), friction=0.3,
+        bending="subdivision", rest_angles="flat", integrator="implicit_euler", solver="newton", iterations=1,
+        substeps=size(2, 4), strain_limit=0.1, friction=0.3,
         self_contact=True, contact_distance=4.0, damping_mass=2.0, damping_viscosity=2e-3,
         **ob.material(1500.0, 0.03, 0.3),
     )  # fmt: skip

@@ -34,7 +34,8 @@ def build(size: Size) -> None:
     cloth = trousers()
     obj = ob.shell(
         "Trousers", Shape(cloth.points, cloth.faces, cloth.uv), (-cloth.points[:, 0].mean(), 0, FOOT),
-        bending="subdivision", rest_angles="flat", solver="newton", iterations=1, substeps=size(2, 4),
+        bending="subdivision", rest_angles="flat", integrator="implicit_euler", solver="newton", iterations=1,
+        substeps=size(2, 4), strain_limit=0.1,
         self_contact=True, contact_distance=3.0, damping_mass=3.0, damping_viscosity=1e-3,
         **ob.material(3000.0, 0.02, 0.25),
     )  # fmt: skip

@@ -29,6 +29,7 @@ from .modal import Handle, HandleReport, ModalShell
 from .plasticity import Plasticity
 from .scene import Attach, Scene
 from .shell import Shell
+from .shell_energies import elastic_energies
 from .simulate import Progress, progress, simulate
 from .statics import equilibrium
 from .subdivision.surface import fit_control, refine_control
@@ -57,6 +58,7 @@ __all__ = [
     "WillmoreFlow",
     "Wind",
     "axes_from_uv",
+    "elastic_energies",
     "equilibrium",
     "fit_control",
     "kawabata_test",

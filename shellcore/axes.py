@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .checks import floats, triangles
 from .errors import ShellError, listed
+from .mesh import check_positions
 from .types import Bools, Floats, Ints
 
 # Below this share of its length left in the face's plane a given direction carries no usable angle.
@@ -30,7 +32,7 @@ def face_axes(positions: Floats, faces: Ints, axes: Floats | None) -> Floats:
     if axes is None:
         return projected_axes(positions, faces, 0)
     normals = unit_normals(positions, faces)
-    given = np.array(axes, dtype=np.float64)
+    given = floats(axes, "axes", f"directions of shape ({len(faces)}, 3)")
     if given.shape != normals.shape:
         raise ShellError(f"axes must have shape ({len(faces)}, 3), one direction per face, not {given.shape}")
     _reject(
@@ -61,12 +63,11 @@ def axes_from_uv(positions: Floats, faces: Ints, corner_uv: Floats, angles: Floa
     `angles` [rad]: one number or shape (m,). "Towards V" is V's own direction on the surface, so that a mirrored
     UV island turns the way its texture shows. `ShellError` names faces whose UV triangle has no area.
     """
-    x = np.asarray(positions, dtype=np.float64)
-    faces = np.asarray(faces)
-    uv = np.asarray(corner_uv, dtype=np.float64)
+    x, faces = check_positions(positions, faces), triangles(faces, "faces")
+    uv = floats(corner_uv, "corner_uv", f"texture coordinates of shape ({len(faces)}, 3, 2)")
     if uv.shape != (len(faces), 3, 2):
         raise ShellError(f"corner_uv must have shape ({len(faces)}, 3, 2), not {uv.shape}")
-    turn = np.asarray(angles, dtype=np.float64)
+    turn = floats(angles, "angles", f"one number or of shape ({len(faces)},) [rad]")
     if turn.shape not in ((), (len(faces),)):
         raise ShellError(f"angles must be one number or of shape ({len(faces)},), not {turn.shape}")
     turn = np.broadcast_to(turn, (len(faces),))

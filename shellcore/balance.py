@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import ShellError
+from .linalg.vectors import inner
 from .types import Bools, Floats, Ints
-from .vectors import inner
 
 if TYPE_CHECKING:
     from .integrators import State

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .checks import LARGEST, amount, floats, not_negative, positive, shown, triangles, vector
 from .errors import ShellError, listed
+from .linalg.vectors import dot
 from .mesh import edges_of
-from .types import Floats, Ints
-from .vectors import dot
+from .types import Amount, Floats, Ints
 
 Motion = Callable[[float], Sequence[float]]
 
@@ -22,14 +23,17 @@ class Plane:
 
     point: Sequence[float] | Motion
     normal: Sequence[float]
-    friction: float = 0.3
+    friction: Amount = 0.3
     name: str = ""
 
     def __post_init__(self) -> None:
-        normal = np.asarray(self.normal, dtype=np.float64)
-        if normal.shape != (3,) or not (np.isfinite(normal).all() and normal.any()):
+        if not float(np.abs(vector(self.normal, "a Plane's normal")).max()) >= 1.0 / LARGEST:
             raise ShellError(f"a Plane needs a normal of three finite numbers, not all zero, not {self.normal}")
         _check(self.point, self.friction, "Plane")
+
+    def friction_at(self, t: float) -> float:
+        """Coulomb's coefficient at time t [s]."""
+        return amount(self.friction, t, "a Plane's friction")
 
     def place(self, t: float) -> Floats:
         """Its point at time t."""
@@ -55,13 +59,16 @@ class Sphere:
 
     centre: Sequence[float] | Motion
     radius: float
-    friction: float = 0.3
+    friction: Amount = 0.3
     name: str = ""
 
     def __post_init__(self) -> None:
-        if not 0 < self.radius < np.inf:
-            raise ShellError(f"a Sphere needs a positive radius, not {self.radius}")
+        positive(self.radius, "a Sphere's radius", " [m]")
         _check(self.centre, self.friction, "Sphere")
+
+    def friction_at(self, t: float) -> float:
+        """Coulomb's coefficient at time t [s]."""
+        return amount(self.friction, t, "a Sphere's friction")
 
     def place(self, t: float) -> Floats:
         """Its centre at time t."""
@@ -91,34 +98,37 @@ class Collider:
         self,
         positions: Floats,
         faces: Ints,
-        friction: float = 0.3,
+        friction: Amount = 0.3,
         thickness: float = 0.001,
         motion: Callable[[float], Floats] | None = None,
         name: str = "",
     ) -> None:
         # A body need not be a manifold, and may have loose vertices: only what cannot be placed is refused.
-        self.positions = np.array(positions, dtype=np.float64)
-        self.faces = np.array(faces, dtype=np.int64)
-        n = len(self.positions)
-        if self.positions.shape != (n, 3) or not np.isfinite(self.positions).all():
+        self.positions = floats(positions, "a Collider's positions", "numbers of shape (n, 3) [m]")
+        if self.positions.ndim != 2 or self.positions.shape[1] != 3 or not np.isfinite(self.positions).all():
             raise ShellError(f"a Collider needs finite positions (n, 3), not {self.positions.shape}")
-        if n == 0 or self.faces.shape != (len(self.faces), 3) or len(self.faces) == 0:
-            raise ShellError(f"a Collider needs triangles (m, 3), not {self.faces.shape}: triangulate first")
+        self.faces = triangles(faces, "a Collider's faces")
+        n = len(self.positions)
         bad = np.flatnonzero(((self.faces < 0) | (self.faces >= n)).any(axis=1))
         if len(bad):
             raise ShellError(f"Collider faces {listed(bad)} name vertices outside 0..{n - 1}", faces=bad)
         self.edges, self.face_edges, _ = edges_of(self.faces, n)
         _check((0.0, 0.0, 0.0), friction, "Collider")
-        if not (np.isfinite(thickness) and thickness >= 0):
-            raise ShellError(f"a Collider needs a thickness of zero or more [m], not {thickness}")
-        self.friction, self.thickness, self.motion = float(friction), float(thickness), motion
+        self.thickness = not_negative(thickness, "a Collider's thickness", " [m]")
+        if not (motion is None or callable(motion)):
+            raise ShellError(f"a Collider's motion must be a function of time [s] to positions, not {shown(motion)}")
+        self.friction, self.motion = friction, motion
         self.name = name
+
+    def friction_at(self, t: float) -> float:
+        """Coulomb's coefficient at time t [s]."""
+        return amount(self.friction, t, "a Collider's friction")
 
     def place(self, t: float) -> Floats:
         """Positions [m], (n, 3), at time t [s]."""
         if self.motion is None:
             return self.positions
-        now = np.asarray(self.motion(t), dtype=np.float64)
+        now = floats(self.motion(t), "what a Collider's motion gives", f"positions {self.positions.shape}")
         if now.shape != self.positions.shape or not np.isfinite(now).all():
             raise ShellError(
                 f"a Collider's motion must give finite positions of shape {self.positions.shape} at time {t:g} s, "
@@ -127,15 +137,11 @@ class Collider:
         return now
 
 
-def _check(place: Sequence[float] | Motion, friction: float, what: str) -> None:
+def _check(place: Sequence[float] | Motion, friction: Amount, what: str) -> None:
     if not callable(place):
         _at(place, 0.0)
-    if not 0 <= friction < np.inf:
-        raise ShellError(f"a {what}'s friction must be zero or more, not {friction}")
+    amount(friction, 0.0, f"a {what}'s friction")
 
 
 def _at(value: Sequence[float] | Motion, t: float) -> Floats:
-    place = np.asarray(value(t) if callable(value) else value, dtype=np.float64)
-    if place.shape != (3,) or not np.isfinite(place).all():
-        raise ShellError(f"a collider's place must be three finite numbers, not {place}")
-    return place
+    return vector(value(t) if callable(value) else value, "a collider's place", " [m]")

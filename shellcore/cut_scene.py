@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from .cuts import Cut
-from .pins import Load, Pin
+from .pins import Load, OfTime, Pin
 from .scene import Attach, Scene
 from .shell import Shell
 from .types import Floats, Ints
@@ -44,6 +44,7 @@ def cut_shell(shell: Shell, cut: Cut) -> tuple[Shell, Heirs]:
     part.mesh = cut.mesh
     part.rest_positions = shell.rest_positions[cut.source]
     part.start, part.velocities = shell.start[cut.source], shell.velocities[cut.source]
+    part.rest = shell.rest.recut(cut.mesh, part.rest_positions, cut.hinges)
     part.hinge_rigidity = shell.hinge_rigidity[cut.hinges]
     part._rest_angles = shell._rest_angles.taken(cut.hinges)
     part.shape_angles = shell.shape_angles[cut.hinges]
@@ -56,7 +57,14 @@ def cut_shell(shell: Shell, cut: Cut) -> tuple[Shell, Heirs]:
 
 def _pinned(pin: Pin, heirs: Heirs) -> Pin:
     vertices, rows, share = heirs.of(pin.vertices)
-    stiffness = None if pin.stiffness is None else pin.stiffness[rows] * share
+    stiffness: Floats | OfTime | None = None
+    if callable(pin.stiffness):
+
+        def stiffness(t: float) -> Floats:
+            return pin.stiffness_at(t)[rows] * share
+
+    elif pin.stiffness is not None:
+        stiffness = pin.stiffness[rows] * share
     return replace(pin, vertices=vertices, targets=lambda t: pin.at(t)[rows], stiffness=stiffness)
 
 
@@ -79,7 +87,7 @@ def cut_scene(scene: Scene, cuts: Sequence[Cut | None]) -> Scene:
 
 def _tied(tie: Attach, parts: dict[int, tuple[Shell, Heirs | None]]) -> Attach:
     part = copy(tie)
-    rows = np.arange(len(tie.stiffness))
+    rows = np.arange(len(tie.vertices[0]))
     share = np.ones(len(rows))
     ends = [*tie.vertices]
     for side in (0, 1):
@@ -91,5 +99,9 @@ def _tied(tie: Attach, parts: dict[int, tuple[Shell, Heirs | None]]) -> Attach:
         rows, share = rows[taken], share[taken] * fraction
     part.shells = (parts[id(tie.shells[0])][0], parts[id(tie.shells[1])][0])
     part.vertices = (ends[0], ends[1])
-    part.stiffness, part.release = tie.stiffness[rows] * share, tie.release[rows]
+    part.release, part.rest_length = tie.release[rows], tie.rest_length[rows]
+    if callable(tie.stiffness):
+        part.stiffness = lambda t: tie.stiffness_at(t)[rows] * share
+    else:
+        part.stiffness = tie.stiffness[rows] * share
     return part

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from .errors import ShellError
+from .checks import not_negative
 
 
 @dataclass(frozen=True)
@@ -25,6 +23,4 @@ class Damping:
 
     def __post_init__(self) -> None:
         for name in ("mass", "stiffness", "hinge", "viscosity"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value >= 0):
-                raise ShellError(f"damping {name} must be zero or more, not {value}")
+            not_negative(getattr(self, name), f"damping {name}")

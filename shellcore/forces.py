@@ -12,9 +12,10 @@ from typing import Protocol
 
 import numpy as np
 
+from .checks import LARGEST, floats, not_negative
 from .errors import ShellError
+from .linalg.vectors import components, dot
 from .types import Floats
-from .vectors import components, dot
 
 
 class Force(Protocol):
@@ -43,18 +44,17 @@ class Wind:
 
     def __post_init__(self) -> None:
         for name in ("drag", "lift", "density"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value >= 0):
-                raise ShellError(f"wind {name} must be zero or more, not {value}")
+            not_negative(getattr(self, name), f"wind {name}")
         if not callable(self.velocity):
             self.at(0.0, np.zeros((1, 3)))
 
     def at(self, t: float, x: Floats) -> Floats:
         """Velocity of the air [m/s], (n, 3)."""
-        value = np.asarray(self.velocity(t, x) if callable(self.velocity) else self.velocity, dtype=np.float64)
+        given = self.velocity(t, x) if callable(self.velocity) else self.velocity
+        value = floats(given, "wind velocity", "vectors [m/s]")
         if value.shape not in ((3,), x.shape):
             raise ShellError(f"wind velocity must have shape (3,) or {x.shape}, not {value.shape}")
-        if not np.isfinite(value).all():
+        if not (np.abs(value) <= LARGEST).all():
             raise ShellError(f"wind velocity is not finite at time {t:g} s")
         velocity: Floats = np.broadcast_to(value, x.shape)
         return velocity

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .checks import floats
 from .energies.fem import Fem
 from .errors import ShellError, listed
+from .rest_shape import RestShape
 from .types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ class Fracture:
     ) -> None:
         self.curvature = _pair(curvature, "curvature [1/m]")
         self.stretch = None if stretch is None else _pair(stretch, "stretch")
-        factor = np.asarray(1.0 if toughness is None else toughness, dtype=np.float64)
+        factor = floats(1.0 if toughness is None else toughness, "fracture toughness", "one number or one a vertex")
         if factor.ndim > 1 or np.isnan(factor).any() or (factor < 0.0).any():
             bad = np.flatnonzero(np.isnan(np.atleast_1d(factor)) | (np.atleast_1d(factor) < 0.0))
             raise ShellError(f"fracture: toughness must be zero or more; it is not at vertices {listed(bad)}")
@@ -47,7 +49,7 @@ class Fracture:
 
 
 def _pair(value: Any, what: str) -> tuple[float, float]:
-    array = np.asarray(value, dtype=np.float64)
+    array = floats(value, f"fracture: {what}", "positive, one number or (along, across the axis)")
     if array.shape not in ((), (2,)) or np.isnan(array).any() or not (array > 0.0).all():
         raise ShellError(f"fracture: {what} must be positive, one number or (along, across the axis), not {value!r}")
     along, across = np.broadcast_to(array, (2,))
@@ -66,7 +68,7 @@ class Cracking:
     """What one shell bears and has borne; hinges are numbered as in its whole mesh, (h,)."""
 
     def __init__(self, shell: Shell) -> None:
-        mesh, rest = shell.mesh, shell.rest_positions
+        mesh, rest = shell.mesh, shell.rest
         self.damage = np.zeros(len(mesh.hinges))
         """Largest share of its limit that each edge has borne so far, at most 1 (broken)."""
         self._release = np.full(len(mesh.hinges), np.inf)
@@ -74,20 +76,18 @@ class Cracking:
             np.minimum.at(self._release, seam.hinges, seam.release)
         law = shell.fracture
         self._curvature = self._stretch = np.full(len(mesh.hinges), np.inf)
-        edge = rest[mesh.hinges[:, 1]] - rest[mesh.hinges[:, 0]]
-        length = np.linalg.norm(edge, axis=1)
-        direction = edge / length[:, None]
+        length = np.linalg.norm(rest.hinge_edges, axis=1)
         faces = mesh.hinge_faces
         # Curvature of a turn by one radian, |e|/A [1/m].
         self._per_angle = length / shell.areas[faces].sum(axis=1)
-        cosine_2 = ((direction[:, None, :] * shell.axes[faces]).sum(axis=2) ** 2).mean(axis=1)
+        cosine_2 = ((rest.hinge_directions * rest.axes[faces]).sum(axis=2) ** 2).mean(axis=1)
         if law is not None:
-            factor = np.broadcast_to(law.toughness, (len(rest),))[mesh.hinges[:, :2]].mean(axis=1)
+            factor = np.broadcast_to(law.toughness, (mesh.vertex_count,))[mesh.hinges[:, :2]].mean(axis=1)
             self._curvature = factor * _between(law.curvature, cosine_2)
             if law.stretch is not None:
                 self._stretch = factor * _between(law.stretch, cosine_2)
         self._measures_stretch = law is not None and law.stretch is not None
-        self._frames = [_squares(rest, mesh.faces, shell.axes, faces[:, side], direction) for side in (0, 1)]
+        self._frames = [_squares(rest, faces[:, side], rest.hinge_directions[:, side]) for side in (0, 1)]
 
     def step(self, hinges: Ints, energies: ShellEnergies, x: Floats, t: float) -> Ints:
         """Hinges of the whole mesh that break at positions x, time t [s]; `hinges` (k,) are those left."""
@@ -116,15 +116,13 @@ class Cracking:
         return stretch
 
 
-def _squares(
-    rest: Floats, corners: Ints, axes: Floats, face: Ints, direction: Floats
-) -> tuple[Ints, Floats, Floats, Floats]:
+def _squares(rest: RestShape, face: Ints, direction: Floats) -> tuple[Ints, Floats, Floats, Floats]:
     """Faces (h,) and the products n₁², n₂², n₁n₂ of the unit vector across an edge in their (warp, weft) frame."""
-    a, b, c = (rest[corners[face, j]] for j in range(3))
+    a, b, c = (rest.points[rest.mesh.faces[face, j]] for j in range(3))
     normal = np.cross(b - a, c - a)
     normal /= np.linalg.norm(normal, axis=1)[:, None]
     across = np.cross(normal, direction)
-    warp = axes[face]
+    warp = rest.axes[face]
     weft = np.cross(normal, warp)
     n1, n2 = (across * warp).sum(axis=1), (across * weft).sum(axis=1)
     return face, n1 * n1, n2 * n2, n1 * n2

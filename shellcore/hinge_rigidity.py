@@ -16,27 +16,37 @@ from .axes import face_axes, projected_axes, unit_normals
 from .hinge_fit import fitted_rigidities
 from .material import Material, Moduli, directional_rigidity
 from .mesh import Topology
+from .rest_shape import carried
 from .types import Floats
-from .unfolding import Unfolding, unfold
+from .unfolding import Unfolding, unfold, unfold_faces
 
 # Share of x in a face's normal up to which the x axis serves as frame, and from which the y axis does.
 X_TRUSTED, X_AVOIDED = 0.5, 0.8
 
 
 def hinge_rigidities(
-    topology: Topology, positions: Floats, axes: Floats | None, material: Material, fit: bool
+    topology: Topology,
+    positions: Floats,
+    axes: Floats | None,
+    material: Material,
+    fit: bool,
+    corners: Floats | None = None,
 ) -> Floats:
     """Rigidity D of each hinge [N·m], shape (h,), in the order of `topology.hinges`.
 
     `positions`: rest shape [m], (n, 3). `axes`: warp direction per face, (m, 3), or None for the default of
-    `face_axes`. `fit`: fitted weights, else plain ones.
+    `face_axes`. `fit`: fitted weights, else plain ones. `corners` [m], (m, 3, 3): where faces lie at rest, if not at
+    `positions`; `axes` are then directions there.
     """
-    warp = face_axes(positions, topology.faces, axes)
     moduli = material.bending_moduli(len(topology.faces))
-    unfolding = unfold(topology, positions)
+    if corners is None:
+        warp, unfolding = face_axes(positions, topology.faces, axes), unfold(topology, positions)
+    else:
+        assert axes is not None
+        warp, unfolding = axes, unfold_faces(topology, corners)
     rigidity = plain_rigidities(unfolding, warp, moduli)
     if fit:
-        rigidity = _fitted(topology, positions, unfolding, warp, moduli, rigidity)
+        rigidity = _fitted(topology, positions, unfolding, warp, moduli, rigidity, corners)
     return rigidity[topology.hinge_edges]
 
 
@@ -55,16 +65,26 @@ def plain_rigidities(unfolding: Unfolding, warp: Floats, moduli: Moduli) -> Floa
 
 
 def _fitted(
-    topology: Topology, positions: Floats, unfolding: Unfolding, warp: Floats, moduli: Moduli, plain: Floats
+    topology: Topology,
+    positions: Floats,
+    unfolding: Unfolding,
+    warp: Floats,
+    moduli: Moduli,
+    plain: Floats,
+    corners: Floats | None,
 ) -> Floats:
     """Fitted rigidities (e,), with a frame for the curvatures that is smooth about every edge.
 
     The global x axis projected into the faces swirls about the points where it is normal to the sheet. There the fit
     that refers to the y axis takes over; no face has both for a normal. A sheet that never turns to x needs one fit.
+    U jumps from piece to piece of a pattern, so there too the frame is one of the surface, taken into the pattern.
     """
 
     def fit(coordinate: int) -> Floats:
         frame = projected_axes(positions, topology.faces, coordinate)
+        if corners is not None:
+            frame = carried(frame, positions[topology.faces], corners)
+            frame /= np.linalg.norm(frame, axis=1)[:, None]
         return fitted_rigidities(unfolding, topology.vertex_count, frame, warp, moduli, plain)
 
     lean = np.abs(unit_normals(positions, topology.faces)[:, 0])[unfolding.faces].max(axis=1)

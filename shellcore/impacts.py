@@ -22,12 +22,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import diags
+from scipy.sparse import csc_matrix, diags
 
-from .assembly import Hessian
-from .linalg import Factor
-from .types import Floats
-from .vectors import by_columns
+from .linalg.assembly import Hessian
+from .linalg.factor import Lu
+from .linalg.vectors import by_columns
+from .types import Bools, Floats
 
 if TYPE_CHECKING:
     from .system import System
@@ -40,22 +40,47 @@ def touches(system: System, x: Floats) -> bool:
     return bool(pressed or any(penalty.touching(points).any() for penalty in system.penalties))
 
 
+class Grip:
+    """What contacts hold at x (n, 3), the end of a solve with h [s]: motion along normals that press, and across them
+    where friction sticks."""
+
+    def __init__(self, system: System, x: Floats, h: float) -> None:
+        total, drive = system.contact.grip(x) if system.contact.exists else (Hessian(len(x)), np.zeros_like(x))
+        for penalty in system.penalties:
+            part, of_part = penalty.grip(system.on_surface(x))
+            if system.surface is not None:
+                part, of_part = system.surface.hessian(part), system.surface.carry(of_part)
+            total, drive = total + part, drive + of_part
+        self._matrix = (h * h * total.matrix()).tocsr()
+        self._drive = h * h * drive.ravel()
+        touched = np.diff(self._matrix.indptr) > 0
+        free = system.free.ravel()
+        self.touched: Bools = np.asarray(touched.reshape(-1, 3).any(axis=1))
+        """Unknowns (n,) that contacts act on."""
+        self._at, self._fixed = np.flatnonzero(touched & free), np.flatnonzero(~free)
+        self._mass = np.repeat(system.mass, 3)
+        self._factor: Lu | None = None
+        if len(self._at):
+            self._factor = Lu(csc_matrix(self._matrix[self._at][:, self._at] + diags(self._mass[self._at])))
+
+    def velocity(self, v: Floats) -> Floats:
+        """What is left of velocities v [m/s], (n, 3)."""
+        return self._left(v, self._drive)
+
+    def acceleration(self, a: Floats) -> Floats:
+        """What is left of accelerations a [m/s²], (n, 3): what is held goes on with the speed of what holds it."""
+        return self._left(a, np.zeros_like(self._drive))
+
+    def _left(self, v: Floats, drive: Floats) -> Floats:
+        at = self._at
+        if self._factor is None:
+            return v
+        found = v.ravel()
+        right = (self._mass * found)[at] + drive[at] - self._matrix[at][:, self._fixed] @ found[self._fixed]
+        found[at] = self._factor.solve(right)
+        return by_columns(found.reshape(v.shape))
+
+
 def without_rebound(system: System, x: Floats, v: Floats, h: float) -> Floats:
     """Velocities (n, 3) that contacts at x (n, 3), the end of a step of h [s], leave of v."""
-    total, drive = system.contact.grip(x) if system.contact.exists else (Hessian(len(x)), np.zeros_like(x))
-    for penalty in system.penalties:
-        part, of_part = penalty.grip(system.on_surface(x))
-        if system.surface is not None:
-            part, of_part = system.surface.hessian(part), system.surface.carry(of_part)
-        total, drive = total + part, drive + of_part
-    matrix = (h * h * total.matrix()).tocsr()
-    touched = np.diff(matrix.indptr) > 0
-    free = system.free.ravel()
-    at, held = np.flatnonzero(touched & free), np.flatnonzero(~free)
-    if len(at) == 0:
-        return v
-    speeds, mass = v.ravel(), np.repeat(system.mass, 3)
-    right = (mass * speeds)[at] + h * h * drive.ravel()[at] - matrix[at][:, held] @ speeds[held]
-    found = speeds.copy()
-    found[at] = Factor(matrix[at][:, at] + diags(mass[at])).solve(right)
-    return by_columns(found.reshape(x.shape))
+    return Grip(system, x, h).velocity(v)

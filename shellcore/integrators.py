@@ -14,21 +14,25 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_matrix, diags
 
-from .assembly import Hessian
+from .checks import choice
+from .dynamics.stage import Stage
 from .energies.base import Energy, VertexEnergy
+from .energies.carried import acting
 from .energies.fem import Fem
 from .energies.pins import SoftPins
 from .errors import ShellError
 from .impacts import without_rebound
+from .linalg.assembly import Hessian
+from .linalg.vectors import Product, by_columns
 from .mixed import MixedStress
 from .parabola import Parabola
 from .preconditioner import Preconditioner
 from .sheet_newton import SheetNewton
+from .shell_energies import Bending
 from .solver import rms
 from .step_potential import StepPotential
 from .system import StepTerms, System
 from .types import Floats, Ints, Sparse
-from .vectors import Product, by_columns
 
 # Where bending adds less than this share to every diagonal entry, the constant matrix is factored without it: hinges
 # reach twice as far as triangles, and the factor is three times as full with them. On the reference sheet of 25.6k
@@ -38,7 +42,8 @@ FAINT_BENDING = 0.05
 # Vertices from which, and up to which, soft sheets have Newton's method for themselves.
 FEW_SHEETS, MANY_SHEETS = 300, 40_000
 
-INTEGRATORS = ("implicit_euler", "newmark", "explicit", "imex_bending", "imex_membrane")
+JACOBIANS = ("exact", "cubic", "constant")
+INTEGRATORS = ("sdirk2", "implicit_euler", "newmark", "explicit", "imex_bending", "imex_membrane")
 
 
 @dataclass
@@ -58,11 +63,11 @@ class State:
 class Integrator:
     """Builds the potential of a step and takes its minimum to the next state."""
 
+    preconditioned = True
+    """Whether steps have a constant matrix factored."""
+
     def __init__(self, system: System, name: str, beta: float, gamma: float, jacobian: str) -> None:
-        if name not in INTEGRATORS:
-            raise ShellError(f"integrator={name!r} is not known: choose one of {', '.join(INTEGRATORS)}")
-        if jacobian not in ("exact", "cubic", "constant"):
-            raise ShellError(f"jacobian={jacobian!r} is not known: choose 'exact', 'cubic' or 'constant'")
+        name, jacobian = choice(name, "integrator", INTEGRATORS), choice(jacobian, "jacobian", JACOBIANS)
         if name == "newmark" and not (0.0 <= beta <= 0.5 and 0.0 <= gamma <= 1.0):
             raise ShellError(f"Newmark needs 0 <= beta <= ½ and 0 <= gamma <= 1, not {beta} and {gamma}")
         if name.startswith("imex") and any(bend.has_membrane for bend in system.bendings):
@@ -82,8 +87,12 @@ class Integrator:
 
     def soften_contact(self) -> None:
         """Have springs of contacts that explicit steps can follow, if these are explicit."""
-        if self.explicit and self.system.contact.exists:
+        if not self.explicit:
+            return
+        if self.system.contact.exists:
             self.system.contact.soften()
+        for penalty in self.system.penalties:
+            penalty.soften()
 
     def go_on_with(self, system: System, parent: Ints) -> None:
         """Take up the system after a cut; `parent` (n,) is the old unknown of each new one."""
@@ -96,25 +105,38 @@ class Integrator:
         """Whether a step needs no solve."""
         return self.name == "explicit" or (self.name == "newmark" and self.beta == 0.0)
 
+    def solved(self, h: float) -> float:
+        """What a step of h [s] has in the place of h in its solves [s]."""
+        return h
+
     def needs_factor(self, t: float, h: float) -> bool:
         """Whether the step from t over h [s] factors a new matrix."""
         if self.explicit:
             return False
         changing = self.preconditioner.refresh and self.system.stiffness_changes(t, h)
-        return changing or self.preconditioner.due(h, self.system.version)
+        return changing or self.preconditioner.due(self.solved(h), self.system.version)
 
     def begin(self, state: State, h: float, onward: float = 0.0) -> tuple[StepPotential, Floats]:
         """Potential of the step from `state` over h [s], and where to start the search (see `guess`)."""
         system, x, v = self.system, state.x, state.v
         newmark = self.name == "newmark"
-        terms = system.begin_step(state.time, h, x, v, None if newmark else state.a)
+        terms = system.begin_step(Stage.euler(state.time, h, x, v, None if newmark else state.a))
         scale = 1.0 / (self.beta * h * h) if newmark else 1.0 / (h * h)
         centre = x + h * v
-        system.contact_share = 1.0
         if newmark:
             centre = centre + (h * h * (0.5 - self.beta)) * state.a
             system.contact_share = 2.0 * self.beta
         damping = self._mass_damping(state, centre, h)
+        ahead = x + h * v + (h * h) * state.a
+        potential = self._potential(terms, damping, x, h, centre, scale, ahead)
+        return potential, self.guess(potential, onward)
+
+    def _potential(
+        self, terms: StepTerms, damping: list[Energy], x: Floats, h: float, centre: Floats, scale: float, ahead: Floats
+    ) -> StepPotential:
+        """The potential of a solve that begins at x (n, 3), with the inertia m · `scale` [1/s²] about `centre` (n, 3);
+        `ahead` (n, 3): where the last acceleration would lead."""
+        system = self.system
         energies = list(terms.energies) + damping
         membrane, bending = self.name != "imex_bending", self.name != "imex_membrane"
         membranes = [energy for group in system.membranes for energy in group]
@@ -128,36 +150,54 @@ class Integrator:
         inertia = system.mass * scale
 
         def hessian_parts(at: Floats, stresses: MixedStress | None, psd: bool) -> list[Hessian]:
-            parts = [energy.hessian(at) for energy in terms.energies + damping]
+            parts = [self._curved(energy, at, psd) for energy in terms.energies + damping]
             if membrane and stresses is None:
-                parts += [energy.hessian(at) for energy in membranes]
+                parts += [self._curved(energy, at, psd) for energy in membranes]
             elif membrane and stresses is not None:
                 parts.append(stresses.hessian(at, psd))
-                parts += [energy.hessian(at) for energy in membranes if energy not in stresses.membranes]
+                others = [energy for energy in membranes if energy not in stresses.membranes]
+                parts += [self._curved(energy, at, psd) for energy in others]
             if bending:
                 done = [] if stresses is None else stresses.membranes
-                parts += [bend.hessian(at, self.jacobian) for bend in terms.bendings if bend.energy not in done]
+                parts += [self._bent(bend, at, psd) for bend in terms.bendings if bend.energy not in done]
             return parts
 
-        self.preconditioner.prepare(
-            h, system.version, system.free, lambda: self._matrix(terms, inertia, damping, membrane, bending)
-        )
+        if self.preconditioned:
+            self.preconditioner.prepare(
+                h, system.version, system.free, lambda: self._matrix(terms, inertia, damping, membrane, bending)
+            )
+        contacts: list[Energy] = [system.contact, *system.penalties]
+        of_shells = [energy for energy in energies if not any(acting(energy) is acting(part) for part in contacts)]
         parabola, energies = self._parabola(energies, inertia, by_columns(centre), terms.force)
         sheets = (lambda: self._sheet_newton(terms)) if self._soft_sheets(energies) else None
         potential = StepPotential(system, inertia, parabola, energies, hessian_parts, self.preconditioner, sheets)
-        flight: Floats = np.add(centre, terms.force / inertia[:, None])
+        potential.of_shells = of_shells
+        # Tied ghosts have no mass of their own, and go where their shell does.
+        moved = np.divide(terms.force, inertia[:, None], out=np.zeros_like(terms.force), where=inertia[:, None] > 0.0)
+        flight: Floats = np.add(centre, moved)
         potential.h, potential.start, potential.centre, potential.force = h, x, centre, terms.force
-        potential.departure = rms(np.where(system.free, x + h * v + (h * h) * state.a - flight, 0.0))
+        potential.ahead = ahead
+        potential.departure = rms(np.where(system.free, ahead - flight, 0.0))
         potential.carried = rms(np.where(system.free, flight - centre, 0.0))
         potential.flight, potential.targets = flight, terms.targets
-        return potential, self.guess(state, potential, h, onward)
+        return potential
+
+    def _curved(self, energy: Energy, x: Floats, psd: bool) -> Hessian:
+        """What an energy that is not of bending adds to the Hessian, `psd` or as it is, if the scheme can use that."""
+        return energy.hessian(x)
+
+    def _bent(self, bending: Bending, x: Floats, psd: bool) -> Hessian:
+        """The same of bending."""
+        return bending.hessian(x, self.jacobian)
 
     def _soft_sheets(self, energies: list[Energy]) -> bool:
         """Whether the Hessian of a step is one that `sheet_newton.py` factors: flat sheets whose stretch outweighs
         their bending, and all else on single vertices. `energies`: those that are not quadratic."""
         system = self.system
         flat = not (system.models or system.curved)
-        if self.name not in ("implicit_euler", "newmark") or not (flat and system.steady and self._faint_bending):
+        if self.name not in ("sdirk2", "implicit_euler", "newmark") or not (
+            flat and system.steady and self._faint_bending
+        ):
             return False
         if not MANY_SHEETS >= system.vertex_count >= FEW_SHEETS:
             return False
@@ -199,7 +239,7 @@ class Integrator:
         parabola = Parabola(*self._quadratic, inertia, self.system.anchors, centre, by_columns(pull))
         return parabola, [energy for energy, matrix in parts if matrix is None]
 
-    def guess(self, state: State, potential: StepPotential, h: float, onward: float) -> Floats:
+    def guess(self, potential: StepPotential, onward: float) -> Floats:
         """Where the search starts: in free flight or, by the share `onward`, where the last acceleration leads.
 
         Free flight ignores what holds the sheet, the last acceleration repeats the errors of the last solves. A shell
@@ -212,8 +252,7 @@ class Integrator:
         flight = potential.flight
         guess = flight
         if onward and self.name != "newmark":
-            ahead = state.x + h * state.v + (h * h) * state.a
-            guess = onward * ahead + (1.0 - onward) * flight
+            guess = onward * potential.ahead + (1.0 - onward) * flight
             lies = self.system.contact.exists and self.system.contact.bears
             for part, loose in self.system.parts:
                 if loose and not lies:
@@ -297,7 +336,7 @@ class Integrator:
             speed[held] = (goal[held] - before[held]) / h
             rate[held] = 0.0
         if system.contact.exists:
-            system.contact.begin_step(state.time, h, state.x, v, x, np.zeros(3))
+            system.contact.begin_step(Stage.euler(state.time, h, state.x, v), x, np.zeros(3))
             stopped = system.contact.follow(x, np.inf)[0]
             if stopped is not x:
                 if system.isolated and system.free.all():
@@ -309,7 +348,7 @@ class Integrator:
     def acceleration(self, t: float, x: Floats, v: Floats, h: float) -> Floats:
         """M⁻¹ times all forces at (t, x, v), (n, 3). Rates of strain are differences to x − h v."""
         system = self.system
-        terms = system.begin_step(t - h, h, x - h * v, v)
+        terms = system.begin_step(Stage.euler(t - h, h, x - h * v, v))
         force = terms.force
         membranes = [energy for group in system.membranes for energy in group]
         for energy in terms.energies + membranes + [bend.energy for bend in terms.bendings]:

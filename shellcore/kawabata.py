@@ -22,7 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from .checks import instance
 from .errors import ShellError
+from .linalg.threads import limited
 from .material import GF_CM2_PER_CM, GF_PER_CM, Material
 from .scene import Scene
 from .shell import Shell
@@ -65,8 +67,10 @@ class KawabataResult:
         }
 
 
+@limited(None)
 def kawabata_test(material: Material, bending: str = "hinge", membrane: str = "fem") -> KawabataResult:
     """Measure `material` (one value each, not per face) on specimens with these models."""
+    instance(material, Material, "material", "Material.preset('cotton')")
     for name in ("stretch", "shear", "poisson", "bend", "bend_shear", "bend_poisson", "areal_density", "thickness"):
         value = getattr(material, name)
         if any(isinstance(part, np.ndarray) for part in (value if isinstance(value, tuple) else (value,))):

@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
+from .linalg.vectors import inner
 from .types import Floats
-from .vectors import inner
 
 # Pairs of (step, gradient change) kept: 8 gave two thirds of the error of 5 on the reference sheet at the same number
 # of gradients, 12 no less.

@@ -25,6 +25,8 @@ Pair = tuple[Number, Number]
 Moduli = tuple[Floats, Floats, Floats, Floats]
 """Components 11, 22, 12, 66, each of shape (m,)."""
 
+# Products of a few moduli must not run over.
+LARGEST = 1e60
 # One gram-force per centimetre, in N/m, and one gf·cm²/cm, in N·m (standard gravity 9.80665 m/s²).
 GF_PER_CM = 0.980665
 GF_CM2_PER_CM = 0.980665e-4
@@ -60,7 +62,8 @@ class Material:
             object.__setattr__(self, name, _pair(name, getattr(self, name)))
         for name in ("shear", "poisson", "bend_shear", "bend_poisson", "areal_density", "thickness"):
             value = getattr(self, name)
-            object.__setattr__(self, name, None if value is None else _number(name, value))
+            derived = value is None and name in ("shear", "bend_shear")
+            object.__setattr__(self, name, None if derived else _number(name, value))
         self._check()
 
     @staticmethod
@@ -95,7 +98,7 @@ class Material:
     @staticmethod
     def preset(name: str) -> Material:
         """The material of that name; `Material.presets()` lists them with their sources."""
-        row = PRESETS.get(name)
+        row = PRESETS.get(name) if isinstance(name, str) else None
         if row is None:
             raise ShellError(f"no material preset is called {name!r}; there are: {', '.join(sorted(PRESETS))}")
         return Material(
@@ -241,7 +244,7 @@ def _number(name: str, value: Any) -> Number:
         raise ShellError(f"{name} must be a number or one number per face, not {value!r}") from None
     if array.ndim > 1 or array.size == 0:
         raise ShellError(f"{name} must be a number or an array of shape (m,), not of shape {array.shape}")
-    _require(np.isfinite(array), f"{name} must be finite")
+    _require(np.abs(array) < LARGEST, f"{name} must be finite, and below {LARGEST:g}")
     if array.ndim == 0:
         return float(array)
     array.setflags(write=False)

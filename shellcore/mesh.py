@@ -12,12 +12,17 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from .checks import floats, triangles
 from .errors import ShellError, listed
 from .types import Bools, Floats, Ints
 
 # A triangle is degenerate when its area is below this share of its longest edge squared:
 # there the cotangents and normals that every model needs carry no correct digit.
 DEGENERATE = 1e-10
+# Positions further out than this [m] have a millimetre's worth of digits left.
+FARTHEST = 1e12
+# No shell is smaller than this [m].
+SMALLEST = 1e-7
 
 
 @dataclass(frozen=True)
@@ -102,7 +107,7 @@ def topology(faces: Ints, vertex_count: int) -> Topology:
 
 def check_positions(positions: Floats, faces: Ints) -> Floats:
     """`positions` as (n, 3) floats; raises where one is not finite or a triangle is degenerate."""
-    x = np.array(positions, dtype=np.float64)
+    x = floats(positions, "positions", "numbers of shape (n, 3) [m]")
     if x.ndim != 2 or x.shape[1] != 3:
         raise ShellError(f"positions must have shape (n, 3), not {x.shape}")
     bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
@@ -110,7 +115,7 @@ def check_positions(positions: Floats, faces: Ints) -> Floats:
         raise ShellError(
             f"vertices {listed(bad)} have a position that is not finite; remove or move them", vertices=bad
         )
-    faces = np.asarray(faces)
+    faces = triangles(faces, "faces")
     if len(faces) and (faces.min() < 0 or faces.max() >= len(x)):
         return x  # `topology` names the faces with indices out of range
     a, b, c = (x[faces[:, j]] for j in range(3))
@@ -124,15 +129,18 @@ def check_positions(positions: Floats, faces: Ints) -> Floats:
     return x
 
 
+def check_reach(x: Floats, what: str) -> None:
+    """Raise where positions (n, 3) are so far out that their squares, or the sizes of faces, are lost."""
+    far = np.flatnonzero(np.abs(x).max(axis=1, initial=0.0) > FARTHEST)
+    if len(far):
+        raise ShellError(
+            f"{what}: vertices {listed(far)} are more than {FARTHEST:.0e} m from the origin: move the shell nearer",
+            vertices=far,
+        )
+
+
 def _checked_indices(faces: Ints, vertex_count: int) -> Ints:
-    given = np.asarray(faces)
-    if given.size == 0:
-        raise ShellError("the mesh has no faces: a shell needs at least one triangle")
-    if given.ndim != 2 or given.shape[1] != 3:
-        raise ShellError(f"faces must have shape (m, 3), not {given.shape}: triangulate first")
-    if given.dtype.kind not in "iu":
-        raise ShellError(f"faces must be integers, not {given.dtype}")
-    checked: Ints = np.array(given, dtype=np.int64)
+    checked = triangles(faces, "faces")
     bad = np.flatnonzero(((checked < 0) | (checked >= vertex_count)).any(axis=1))
     if len(bad):
         raise ShellError(f"faces {listed(bad)} name vertices outside 0..{vertex_count - 1}", faces=bad)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .assembly import Hessian
 from .energies.base import Energy
 from .energies.fem import Fem
+from .linalg.assembly import Hessian
 from .subdivision.energy import KirchhoffLove
 from .types import Floats
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .linalg.vectors import Product, components, inner
 from .types import Floats, Ints
-from .vectors import Product, components, inner
 
 
 class Parabola:

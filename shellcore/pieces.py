@@ -6,9 +6,9 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
+from .linalg.vectors import components, dot
 from .mesh import Topology
 from .types import Floats, Ints, Sparse
-from .vectors import components, dot
 
 
 class Pieces:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .checks import LARGEST, floats
 from .errors import ShellError
 from .types import Bools, Floats, Ints
 
@@ -19,16 +20,21 @@ OfTime = Callable[[float], Any]
 
 @dataclass(frozen=True)
 class Pin:
-    """Vertices held at targets: (k,) indices, which components, stiffness None (exact) or [N/m] (k,)."""
+    """Vertices held at targets: (k,) indices, which components, stiffness None (exact), or [N/m], (k,) or a function of
+    time [s] to one or (k,)."""
 
     vertices: Ints
     targets: Floats | OfTime
     axes: Bools
-    stiffness: Floats | None
+    stiffness: Floats | OfTime | None
 
     def at(self, t: float) -> Floats:
         """Targets [m], (k, 3), at time t [s]."""
         return vectors(self.targets, t, len(self.vertices), "pin targets")
+
+    def stiffness_at(self, t: float) -> Floats:
+        """Stiffness [N/m], (k,), at time t [s], of a pin that is not exact."""
+        return strengths(self.stiffness, t, len(self.vertices), "pin stiffness")
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class Load:
 
     def at(self, t: float) -> Floats:
         """Forces [N], (k, 3), at time t [s]."""
-        return vectors(self.forces, t, len(self.vertices), "load forces")
+        return vectors(self.forces, t, len(self.vertices), "load forces", LARGEST)
 
 
 def slope_springs(shell: Shell, clamped: Ints, targets: Floats | OfTime | None) -> Pin | None:
@@ -60,7 +66,8 @@ def slope_springs(shell: Shell, clamped: Ints, targets: Floats | OfTime | None) 
     if len(face) == 0:
         return None
     corners = mesh.faces[face]
-    a, b = (rest_positions[corners[np.arange(len(face)), (apex + j) % 3]] for j in (1, 2))
+    at_rest = shell.rest.points[shell.rest.mesh.faces[face]]
+    a, b = (at_rest[np.arange(len(face)), (apex + j) % 3] for j in (1, 2))
     length_2 = ((b - a) ** 2).sum(axis=1)
     area = shell.areas[face]
     height = 2.0 * area / np.sqrt(length_2)
@@ -87,21 +94,33 @@ def slope_springs(shell: Shell, clamped: Ints, targets: Floats | OfTime | None) 
 
 def per_item(value: Any, count: int, what: str) -> Floats:
     """One number for all, or one each, as (count,) floats."""
-    array = np.asarray(value, dtype=np.float64)
+    array = floats(value, what, f"one number or {count}")
     if array.shape not in ((), (count,)):
         raise ShellError(f"{what} must be one number or {count}, not of shape {array.shape}")
     return np.broadcast_to(array, (count,))
 
 
-def vectors(value: Any, t: float, count: int, what: str) -> Floats:
-    """Vectors (count, 3) from an array, one vector for all, or a function of time t [s] to either."""
-    array = np.asarray(value(t) if callable(value) else value, dtype=np.float64)
+def strengths(value: Any, t: float, count: int, what: str) -> Floats:
+    """Stiffness [N/m], (count,), finite and not negative, at time t [s]: of one number, (count,), or a function of time
+    to either."""
+    array = per_item(value(t) if callable(value) else value, count, what)
+    if not ((array >= 0) & (array <= LARGEST)).all():
+        raise ShellError(f"{what} must be finite and not negative at time {t:g} s")
+    return array
+
+
+def vectors(value: Any, t: float, count: int, what: str, largest: float = np.inf) -> Floats:
+    """Vectors (count, 3) from an array, one vector for all, or a function of time t [s] to either; finite, and with
+    components up to the `largest`."""
+    array = floats(value(t) if callable(value) else value, what, f"vectors of shape ({count}, 3)")
     if array.shape == (3,):
         array = np.broadcast_to(array, (count, 3))
     if array.shape != (count, 3):
         raise ShellError(f"{what} must have shape ({count}, 3), not {array.shape}")
     if not np.isfinite(array).all():
         raise ShellError(f"{what} are not finite at time {t:g} s")
+    if (np.abs(array) > largest).any():
+        raise ShellError(f"{what} are beyond {largest:g} at time {t:g} s")
     return array
 
 

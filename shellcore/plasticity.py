@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .checks import floats, not_negative, positive
 from .energies.cubic import Cubic
 from .energies.fem import Fem
 from .errors import ShellError
@@ -51,17 +52,13 @@ class Plasticity:
     ) -> None:
         self.yield_curvature = _positive(yield_curvature, "yield_curvature [1/m]")
         self.yield_stretch = None if yield_stretch is None else _positive(yield_stretch, "yield_stretch")
-        if not (np.isfinite(hardening) and hardening >= 0.0):
-            raise ShellError(f"plasticity: hardening must be zero or more, not {hardening}")
-        if rate is not None and not (np.isfinite(rate) and rate > 0.0):
-            raise ShellError(f"plasticity: rate must be positive [1/s] or None (at once), not {rate}")
-        self.hardening = float(hardening)
-        self.rate = None if rate is None else float(rate)
+        self.hardening = not_negative(hardening, "plasticity: hardening")
+        self.rate = None if rate is None else positive(rate, "plasticity: rate", " [1/s] or None (at once)")
 
     @staticmethod
     def preset(name: str) -> Plasticity:
         """Yield of a material by name; `Plasticity.presets()` lists those that have one, with its source."""
-        if name not in Plasticity.presets():
+        if not isinstance(name, str) or name not in Plasticity.presets():
             known = ", ".join(Plasticity.presets())
             raise ShellError(f"no yield is known for preset {name!r}: choose one of {known}, or give numbers")
         extra = PRESETS[name].extra
@@ -80,7 +77,7 @@ class Plasticity:
 
 
 def _positive(value: Any, what: str) -> Floats:
-    array = np.asarray(value, dtype=np.float64)
+    array = floats(value, f"plasticity: {what}", "positive, one number or one a face")
     if array.ndim > 1 or not (np.isfinite(array).all() and (array > 0.0).all()):
         raise ShellError(f"plasticity: {what} must be positive, one number or one a face, not {value!r}")
     return array
@@ -113,11 +110,11 @@ class Flow:
         self, law: Plasticity, shell: Shell, energies: ShellEnergies, state: PlasticState | None = None
     ) -> None:
         self.law = law
-        mesh, rest = shell.mesh, shell.rest_positions
+        mesh = shell.mesh
         self.state = PlasticState.none(mesh) if state is None else state
         # Hinges of the whole mesh that are left.
         self._at = slice(None) if shell.cut is None else shell.cut.hinges
-        edge = np.linalg.norm(rest[mesh.hinges[:, 1]] - rest[mesh.hinges[:, 0]], axis=1)
+        edge = np.linalg.norm(shell.rest.hinge_edges, axis=1)
         # Curvature of a turn by one radian, |e|/A [1/m], and the curvature it yields at, each (h,).
         self._per_angle = edge / shell.areas[mesh.hinge_faces].sum(axis=1)
         self._limit = _per_hinge(law.yield_curvature, mesh.hinge_faces)

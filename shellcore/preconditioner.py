@@ -1,8 +1,8 @@
 """The constant matrix of a step, factored: what both solvers precondition with.
 
 It is factored once and serves while step size and stiffness stay. After cuts the factor from before them goes on
-(`cut_factor`). Where things touch, the stiffness of contacts is added to its diagonal: without it a drape of 1.6k
-vertices took 5,300 iterations instead of 730.
+(`linalg.local_update`). Where things touch, the stiffness of contacts is added to its diagonal: without it a drape of
+1.6k vertices took 5,300 iterations instead of 730.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from .contact.springs import Springs
-from .cut_factor import CutFactor, about_cuts
 from .errors import ShellError
-from .linalg import CoordinateFactor
+from .linalg.factor import CoordinateFactor
+from .linalg.local_update import CutFactor, about_cuts
 from .types import Bools, Floats, Ints, Sparse
 
 # A factor from before cuts serves while at most one unknown in so many lies about them: then a new one is cheaper.

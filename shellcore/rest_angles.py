@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from .checks import floats, number
 from .energies.cubic import unfolded
 from .energies.hinge import hinge_angles
 from .errors import ShellError
 from .mesh import Topology
+from .rest_shape import RestShape, carried
 from .types import Floats, Ints
 
 # A face counts as square to an axis when less than this share of the axis lies in it.
@@ -38,7 +40,7 @@ class Edit:
         """How much of it is done at time t [s], 0 to 1."""
         if t >= self.end:
             return 1.0
-        return max(t - self.start, 0.0) / (self.end - self.start)
+        return 0.0 if t <= self.start else (t - self.start) / (self.end - self.start)
 
     def apply(self, angles: Floats, t: float) -> None:
         """Edit rest angles (h,) in place."""
@@ -85,7 +87,7 @@ class RestAngles:
 
     def _checked(self, angles: Any) -> Floats:
         hinges = self._mesh.hinges
-        array = np.array(angles, dtype=np.float64)
+        array = floats(angles, "rest_angles", f"'shape', 'flat' or {len(hinges)} angles [rad]")
         if array.shape != (len(hinges),):
             raise ShellError(f"rest_angles must be 'shape', 'flat' or {len(hinges)} angles, not {array.shape}")
         if not np.isfinite(array).all():
@@ -96,15 +98,19 @@ class RestAngles:
 
 def checked_times(start: float, end: float | None, what: str) -> tuple[float, float]:
     """Start and end [s] of an edit; without an end it is all there from its start."""
-    until = start if end is None else end
-    if not (np.isfinite(start) and np.isfinite(until) and until >= start):
+    begun = number(start, f"{what}: start", "a time [s]")
+    until = begun if end is None else number(end, f"{what}: end", "a time [s] or None")
+    if until < begun:
         raise ShellError(f"{what}: start and end must be times [s] with start <= end, not {start} and {end}")
-    return float(start), float(until)
+    return begun, until
 
 
 def hinges_at(mesh: Topology, edges: Any) -> Ints:
     """Hinges (k,) of edges given as vertex pairs (k, 2); raises for pairs that are no edge, or lie on the border."""
-    pairs = np.asarray(edges)
+    try:
+        pairs = np.asarray(edges)
+    except ValueError:
+        raise ShellError("edges must be vertex pairs of shape (k, 2), and these are not all pairs") from None
     if pairs.size == 0:
         return np.zeros(0, dtype=np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
@@ -123,36 +129,39 @@ def hinges_at(mesh: Topology, edges: Any) -> Ints:
     return place
 
 
-def curl_angles(mesh: Topology, positions: Floats, axis: Any, radius: float) -> Floats:
+def curl_angles(rest: RestShape, positions: Floats, faces: Ints, axis: Any, radius: float) -> Floats:
     """Angles [rad], (h,), that roll a flat sheet onto a cylinder of `radius` [m] about `axis`, (3,) or (m, 3).
 
     Each hinge is laid flat, rolled up with its corners on the cylinder, and measured. On a flat sheet the angles fit
-    together; elsewhere, and with an axis for each face, they need not.
+    together; elsewhere, and with an axis for each face, they need not. The axis is one of the surface at `positions`
+    [m], (n, 3), whose `faces` (m, 3) take it along into a pattern.
     """
-    axes = np.asarray(axis, dtype=np.float64)
+    mesh = rest.mesh
+    axes = floats(axis, "curl: axis", f"a finite vector, or one a face ({len(mesh.faces)}, 3)")
     if axes.shape not in ((3,), (len(mesh.faces), 3)) or not np.isfinite(axes).all():
         raise ShellError(f"curl: axis must be a finite vector, or one a face ({len(mesh.faces)}, 3), not {axis!r}")
     if not np.isfinite(radius) or radius == 0.0:
         raise ShellError(f"curl: radius must be finite and not zero [m], not {radius}")
     axes = np.broadcast_to(axes, (len(mesh.faces), 3))
-    start, end, left, right = (positions[mesh.hinges[:, j]] for j in range(4))
-    edge = (end - start) / np.linalg.norm(end - start, axis=1)[:, None]
-    along, across = np.zeros(len(edge)), np.zeros(len(edge))
-    for side, (apex, sign) in enumerate(((left, 1.0), (right, -1.0))):
-        own = axes[mesh.hinge_faces[:, side]]
-        inward = apex - start
-        inward = inward - (inward * edge).sum(axis=1)[:, None] * edge
-        inward *= sign / np.linalg.norm(inward, axis=1)[:, None]
-        along += (own * edge).sum(axis=1)
-        across += (own * inward).sum(axis=1)
+    corners = rest.points[mesh.faces]
+    if rest.pattern is not None:
+        axes = carried(axes, positions[faces], corners)
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normal /= np.linalg.norm(normal, axis=1)[:, None]
+    along, across = np.zeros(len(mesh.hinges)), np.zeros(len(mesh.hinges))
+    for side in (0, 1):
+        face, edge = mesh.hinge_faces[:, side], rest.hinge_directions[:, side]
+        along += (axes[face] * edge).sum(axis=1)
+        # From the right face to the left one.
+        across += (axes[face] * np.cross(normal[face], edge)).sum(axis=1)
     size = np.hypot(along, across)
     lies = size > SQUARE * np.maximum(np.linalg.norm(axes, axis=1).max(), 1e-300)
     c = np.divide(along, size, out=np.ones_like(size), where=lies)
     s = np.divide(across, size, out=np.zeros_like(size), where=lies)
-    flat = unfolded(positions, mesh.hinges)
+    flat = unfolded(rest.points, mesh.hinges)
     flat -= flat.mean(axis=1, keepdims=True)
     u = flat[:, :, 0] * c[:, None] + flat[:, :, 1] * s[:, None]
     v = flat[:, :, 1] * c[:, None] - flat[:, :, 0] * s[:, None]
     rolled = np.stack([u, radius * np.sin(v / radius), radius * (1.0 - np.cos(v / radius))], axis=2)
-    corners = np.arange(4 * len(flat)).reshape(-1, 4)
-    return np.where(lies, hinge_angles(rolled.reshape(-1, 3), corners), 0.0)
+    stencils = np.arange(4 * len(flat)).reshape(-1, 4)
+    return np.where(lies, hinge_angles(rolled.reshape(-1, 3), stencils), 0.0)

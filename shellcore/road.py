@@ -10,6 +10,7 @@ import numpy as np
 
 from .integrators import Integrator, State
 from .lbfgs import Memory
+from .linalg.vectors import inner
 from .scene import Scene
 from .sheet_newton import Trust
 from .sheet_steps import (
@@ -26,7 +27,6 @@ from .solver import FACTORED, Solution, Steps, mixed_newton, newton, quasi_newto
 from .step_potential import StepPotential
 from .system import System
 from .types import Floats
-from .vectors import inner
 
 # Default tolerance on the position error of a step: this share of how far elastic forces moved the sheet in the last
 # step, or of the scene's size at 24 steps a second where that is larger.
@@ -140,7 +140,7 @@ class Road:
     def begin(self, integrator: Integrator, state: State, h: float) -> tuple[StepPotential, Floats]:
         """The potential of a step and where to start; choose the road, and what is near enough."""
         self._integrator = integrator
-        waves = self._waves(h)
+        waves = self._waves(integrator.solved(h))
         # How much stiffer than inertia the constant matrix takes the slowest motion along normals to be: L-BFGS's steps
         # are that much shorter than what is left to go. Where they were taken at their word, a sheet about to buckle
         # was left 2% of a frame's motion short of it.
@@ -161,7 +161,7 @@ class Road:
         self._sheets = self._asked or (fit and (self._given is not None or self.trust.asked()))
         if quasi or self._asked:
             stretched = self._sheets and potential.windy
-            guess = integrator.guess(state, potential, h, ONWARD_IN_WIND if stretched else ONWARD)
+            guess = integrator.guess(potential, ONWARD_IN_WIND if stretched else ONWARD)
         # Where there is something to fall on, flight is judged like contact: it is over soon.
         self._choose_tolerance(potential, touching=contact.exists and bool(self._scene.colliders))
         self._met, self._available = False, np.inf
@@ -349,7 +349,7 @@ class Road:
             # Forces did work on them at the end of the last step.
             return SHARPLY
         rise = 0.5 * inner(momentum, state.v) / float(self._system.mass.sum())
-        lively = rise > LIVELY * self.size * float(np.linalg.norm(self._scene.gravity))
+        lively = rise > LIVELY * self.size * float(np.linalg.norm(self._scene.gravity_at(state.time)))
         return SLOWING if lively and self._system.vertex_count <= COARSE else None
 
     def _waves(self, h: float) -> float:

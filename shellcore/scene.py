@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from .checks import choice, instance, listing, positive, vector
 from .colliders import Collider, Plane, Sphere
 from .errors import ShellError, listed
 from .forces import Force, Wind
-from .pins import per_item
+from .pins import OfTime, per_item, strengths
 from .shell import Shell
 from .types import Bools, Floats, Ints
 
@@ -22,8 +23,10 @@ CONTACT = ("auto", "penalty", "exact")
 class Attach:
     """Vertices of one shell tied to vertices of another (or of itself): seams, sewing, hanging parts.
 
-    `stiffness` [N/m], a number or (p,); None ties as stiffly as the stiffer membrane. `release` [s]: when the tie
-    opens, a number or (p,) per pair; None never.
+    `stiffness` [N/m], a number, (p,) or a function of time [s] to either; None ties as stiffly as the stiffer membrane.
+    `release` [s]: when the tie opens, a number or (p,) per pair; None never.
+    `rest_length` [m]: an elastic band of this length, one number or (p,), that pulls with stiffness × what it is longer
+    and is slack where it is shorter; 0 joins the vertices.
     """
 
     def __init__(
@@ -32,9 +35,12 @@ class Attach:
         vertices_a: Sequence[int] | Ints,
         shell_b: Shell,
         vertices_b: Sequence[int] | Ints,
-        stiffness: float | Floats | None = None,
+        stiffness: float | Floats | OfTime | None = None,
         release: float | Floats | None = None,
+        rest_length: float | Floats = 0.0,
     ) -> None:
+        for shell in (shell_a, shell_b):
+            instance(shell, Shell, "a shell of an Attach", "Attach(first, [0, 1], second, [4, 5])")
         self.shells = (shell_a, shell_b)
         self.vertices = (shell_a._vertices(vertices_a, "Attach"), shell_b._vertices(vertices_b, "Attach"))
         count = len(self.vertices[0])
@@ -46,17 +52,25 @@ class Attach:
         if stiffness is None:
             # A tie as long as its neighbours' edges would have this stiffness: a membrane strip of width = length.
             stiffness = max(float(np.max(shell.material.stretch[0])) for shell in self.shells)
-        self.stiffness = per_item(stiffness, count, "Attach stiffness")
-        if not (np.isfinite(self.stiffness).all() and (self.stiffness > 0).all()):
+        begun = strengths(stiffness, 0.0, count, "Attach stiffness")
+        if not callable(stiffness) and not (begun > 0).all():
             raise ShellError("Attach stiffness must be finite and positive")
+        self.stiffness: Floats | OfTime = stiffness if callable(stiffness) else begun
         when = np.inf if release is None else release
         self.release = per_item(when, count, "Attach release times")
         if np.isnan(self.release).any():
             raise ShellError("Attach release times must be numbers")
+        self.rest_length = per_item(rest_length, count, "Attach rest_length [m]")
+        if not (np.isfinite(self.rest_length) & (self.rest_length >= 0.0)).all():
+            raise ShellError("Attach rest_length must be finite and not negative [m]")
+
+    def stiffness_at(self, t: float) -> Floats:
+        """Stiffness of each tie [N/m], (p,), at time t [s]."""
+        return strengths(self.stiffness, t, len(self.vertices[0]), "Attach stiffness")
 
 
 class Scene:
-    """Shells with colliders, attachments, gravity [m/s²], wind and further forces.
+    """Shells with colliders, attachments, gravity [m/s²] (or a function of time [s] to it), wind and further forces.
 
     `self_contact`: shells touch themselves (those whose own `self_contact` is on) and each other. So they do with None,
     with two exceptions (none if `contact` is "exact"): shells that may break do not touch themselves, since dust of
@@ -73,7 +87,7 @@ class Scene:
         shells: Sequence[Shell],
         colliders: Sequence[Plane | Sphere | Collider] = (),
         attachments: Sequence[Attach] = (),
-        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        gravity: Sequence[float] | Floats | OfTime = (0.0, 0.0, -9.81),
         wind: Wind | None = None,
         forces: Sequence[Force] = (),
         self_contact: bool | None = None,
@@ -81,7 +95,7 @@ class Scene:
         intersections: str = "error",
         contact: str = "auto",
     ) -> None:
-        self.shells = list(shells)
+        self.shells: list[Shell] = listing(shells, "shells of a Scene", "Scene([shell])")
         if not self.shells:
             raise ShellError("a Scene needs at least one Shell")
         for shell in self.shells:
@@ -89,36 +103,33 @@ class Scene:
                 raise ShellError(f"a Scene takes Shells, not {type(shell).__name__}")
         if len({id(shell) for shell in self.shells}) < len(self.shells):
             raise ShellError("a Shell appears twice in the Scene: build one for each")
-        self.colliders = list(colliders)
-        self.attachments = list(attachments)
-        self.forces = list(forces)
+        self.colliders: list[Plane | Sphere | Collider] = listing(
+            colliders, "colliders of a Scene", "colliders=[Plane(...)]"
+        )
+        self.attachments: list[Attach] = listing(attachments, "attachments of a Scene", "attachments=[Attach(...)]")
+        self.forces: list[Force] = listing(forces, "forces of a Scene", "forces=[force]")
         solids = Plane | Sphere | Collider
         for name, parts, kind in (("colliders", self.colliders, solids), ("attachments", self.attachments, Attach)):
             for part in parts:
                 if not isinstance(part, kind):
                     raise ShellError(f"{name} of a Scene cannot be a {type(part).__name__}")
-        if wind is not None and not isinstance(wind, Wind):
-            raise ShellError(f"wind must be a Wind, not a {type(wind).__name__}")
+        if wind is not None:
+            instance(wind, Wind, "wind", "Wind((3.0, 0.0, 0.0))")
         for source in self.forces:
             if not callable(getattr(source, "force", None)):
                 raise ShellError(f"forces of a Scene have a method force(t, x, v, area_normals): {source!r} has none")
         for tie in self.attachments:
             if not all(any(shell is mine for mine in self.shells) for shell in tie.shells):
                 raise ShellError("an Attach joins a Shell that is not in the Scene: add the Shell first")
-        self.gravity = np.asarray(gravity, dtype=np.float64)
-        if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
-            raise ShellError(f"gravity must be three finite numbers [m/s²], not {gravity!r}")
+        self.gravity: Floats | OfTime = gravity if callable(gravity) else vector(gravity, "gravity", " [m/s²]")
+        """As an array (3,), or the function that was given."""
+        self.gravity_at(0.0)
         self.wind = wind
-        if contact_distance is not None and not (np.isfinite(contact_distance) and contact_distance > 0):
-            raise ShellError(
-                f"contact_distance must be positive [m] or None (the material's thickness), not {contact_distance}"
-            )
+        if contact_distance is not None:
+            contact_distance = positive(contact_distance, "contact_distance", " [m] or None (the material's thickness)")
         self.contact_distance = contact_distance
-        if intersections not in INTERSECTIONS:
-            raise ShellError(f"intersections={intersections!r} is not known: choose {', '.join(INTERSECTIONS)}")
-        self.intersections = intersections
-        if contact not in CONTACT:
-            raise ShellError(f"contact={contact!r} is not known: choose {', '.join(CONTACT)}")
+        self.intersections = choice(intersections, "intersections", INTERSECTIONS)
+        contact = choice(contact, "contact", CONTACT)
         meshes = any(isinstance(collider, Collider) for collider in self.colliders)
         if contact == "penalty" and meshes:
             raise ShellError(
@@ -140,6 +151,12 @@ class Scene:
         self.exact_contact = self.contact == "exact" or (
             self.contact == "auto" and (bool(self.colliders) or self.together)
         )
+
+    def gravity_at(self, t: float) -> Floats:
+        """Gravity [m/s²], (3,), at time t [s]."""
+        if isinstance(self.gravity, np.ndarray):
+            return self.gravity
+        return vector(self.gravity(t), f"gravity at time {t:g} s", " [m/s²]")
 
     def at_rest(self) -> Scene:
         """The same scene for `equilibrium`."""

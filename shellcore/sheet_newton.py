@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from .assembly import scalar_matrix
 from .contact.rows import Coupled
 from .energies.base import Energy, VertexEnergy
 from .energies.edge_tangent import TURNED, EdgeTangent, Single
 from .energies.fem import Fem
 from .errors import ShellError
-from .tree_factor import NotDefinite, TreeFactor
+from .linalg.assembly import scalar_matrix
+from .linalg.block_cholesky import NotDefinite, TreeFactor
+from .linalg.vectors import Added, Product, components, inner
 from .types import Bools, Floats, Ints, Sparse
-from .vectors import Added, Product, components, inner
 
 # Steps that are left to L-BFGS before Newton's method is tried again, after a first failure and at most.
 SHORTEST_PAUSE, LONGEST_PAUSE = 4, 84

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .axes import face_axes
+from .checks import LARGEST, amount, choice, floats, indices, instance, number, triangles
 from .cuts import Cut
 from .damping import Damping
 from .energies.hinge import hinge_angles
@@ -15,14 +16,15 @@ from .errors import ShellError, listed
 from .fracture import Fracture, Seam
 from .hinge_rigidity import hinge_rigidities
 from .material import Material
-from .mesh import Topology, check_positions, topology
-from .pins import Load, OfTime, Pin, per_item, rigidly_moved, slope_springs, vectors
+from .mesh import SMALLEST, Topology, check_positions, check_reach, topology
+from .pins import Load, OfTime, Pin, per_item, rigidly_moved, slope_springs, strengths, vectors
 from .plasticity import Plasticity
 from .rest_angles import Edit, RestAngles, checked_times, curl_angles, hinges_at
+from .rest_shape import RestShape, carried, checked_pattern, in_plane, of_mesh, of_pattern, pattern_axes
 from .subdivision.clamps import border_slopes, mirror_slopes
 from .subdivision.supports import Slopes
 from .subdivision.surface import LoopSurface
-from .types import Floats, Ints
+from .types import Amount, Floats, Ints
 
 BENDING = ("hinge", "quadratic", "cubic", "subdivision")
 MEMBRANES = ("fem", "springs")
@@ -44,6 +46,14 @@ class Shell:
     - `quadrature`: points a face of a subdivision shell, 3 or 1; `ghosts`: "free" (unknowns of their own) or "tied" to
       the mesh as in the paper (softer at borders: `docs/theory/subdivision.md`).
 
+    `rest_uv` [m], (m, 3, 2): where the corners of each face lie in a flat pattern, which is then the shape at rest:
+    pieces are sewn flat where faces share an edge, and `positions` is only where the shell starts. Warp runs along U
+    where `axes` is None; axes (m, 2) are directions in the pattern, (m, 3) on the surface as it starts. Rest angles
+    are zero unless given as numbers.
+
+    `rest_scale`: how many times as long as the rest shape the sheet would be, one number or one a face, (m,): below 1
+    it has shrunk. Its mass stays.
+
     A subdivision shell's positions are its control mesh; pins, clamps and loads act on its limit surface.
     """
 
@@ -61,7 +71,7 @@ class Shell:
         plasticity: Plasticity | None = None,
         fracture: Fracture | None = None,
         self_contact: bool = True,
-        friction: float = 0.3,
+        friction: Amount = 0.3,
         start: Floats | None = None,
         velocities: Floats | None = None,
         *,
@@ -71,21 +81,27 @@ class Shell:
         quadratic_form: str = "crouzeix_raviart",
         quadrature: int = 3,
         ghosts: str = "free",
+        rest_uv: Floats | None = None,
+        rest_scale: float | Floats = 1.0,
     ) -> None:
+        faces = triangles(faces, "faces")
         self.rest_positions = check_positions(positions, faces)
+        check_reach(self.rest_positions, "positions")
+        size = float(np.ptp(self.rest_positions, axis=0).max())
+        if size < SMALLEST:
+            raise ShellError(f"positions: the shell is only {size:.3g} m large; they are in metres")
         self.mesh: Topology = topology(faces, len(self.rest_positions))
-        if not isinstance(material, Material):
-            raise ShellError(f"material must be a Material, not {type(material).__name__}")
+        instance(material, Material, "material", "Material.preset('cotton')")
+        if damping is not None:
+            instance(damping, Damping, "damping", "Damping(mass=0.1)")
         self.material = material
-        self.bending = _choice("bending", bending, BENDING)
-        self.membrane = _choice("membrane", membrane, MEMBRANES)
-        self.hinge_energy = _choice("hinge_energy", hinge_energy, ("sine", "angle", "simplified"))
-        self.hinge_area = _choice("hinge_area", hinge_area, ("barycentric", "circumcentric"))
-        self.quadratic_form = _choice("quadratic_form", quadratic_form, ("crouzeix_raviart", "vertex"))
-        if quadrature not in (1, 3):
-            raise ShellError(f"quadrature={quadrature!r} is not known: choose 1 or 3 points a face")
-        self.quadrature = int(quadrature)
-        self.ghosts = _choice("ghosts", ghosts, ("free", "tied"))
+        self.bending = choice(bending, "bending", BENDING)
+        self.membrane = choice(membrane, "membrane", MEMBRANES)
+        self.hinge_energy = choice(hinge_energy, "hinge_energy", ("sine", "angle", "simplified"))
+        self.hinge_area = choice(hinge_area, "hinge_area", ("barycentric", "circumcentric"))
+        self.quadratic_form = choice(quadratic_form, "quadratic_form", ("crouzeix_raviart", "vertex"))
+        self.quadrature = int(number(quadrature, "quadrature", "1 or 3 points a face", (1.0, 3.0).__contains__))
+        self.ghosts = choice(ghosts, "ghosts", ("free", "tied"))
         self.loop = LoopSurface(self.mesh.faces, len(self.rest_positions)) if bending == "subdivision" else None
         if self.loop is not None and membrane != "fem":
             raise ShellError("bending='subdivision' has a membrane of its own: leave `membrane` as it is")
@@ -99,14 +115,23 @@ class Shell:
         self._check_fracture()
         for per_face in (material.membrane_moduli, material.face_areal_density, material.face_thickness):
             per_face(len(self.mesh.faces))  # raises where an array does not fit the mesh
-        self.axes = face_axes(self.rest_positions, self.mesh.faces, axes)
-        self.hinge_rigidity = hinge_rigidities(self.mesh, self.rest_positions, self.axes, material, fit=bool(hinge_fit))
-        self.damping = damping or Damping()
+        scale = floats(rest_scale, "rest_scale", f"one number or {len(self.mesh.faces)}, one a face")
+        self._rest_scale = per_item(scale, len(self.mesh.faces), "rest_scale")
+        """Length at rest over that of the rest shape, (m,)."""
+        self.rest: RestShape = self._rest_shape(rest_uv, axes)
+        """The shape without strain: the mesh itself, or the pattern."""
+        self.axes: Floats = self._axes_as_it_starts()
+        """Unit warp direction of each face on the surface at `rest_positions`, (m, 3)."""
+        self.hinge_rigidity = hinge_rigidities(
+            self.mesh, self.rest_positions, self.rest.axes, material, bool(hinge_fit), self.rest.corners
+        )
+        self.damping = Damping() if damping is None else damping
         self.pressure = pressure
         if not callable(pressure):
             self.pressure_at(0.0)
         self.self_contact = self_contact
         self.friction = friction
+        self.friction_at(0.0)
         self.start = self.rest_positions if start is None else self._field("start", start)
         self.velocities = np.zeros_like(self.start) if velocities is None else self._field("velocities", velocities)
         self.shape_angles = hinge_angles(self.rest_positions, self.mesh.hinges)
@@ -115,7 +140,7 @@ class Shell:
         if self.loop is not None and not isinstance(rest_angles, str):
             raise ShellError("bending='subdivision' takes rest_angles='shape' or 'flat'; angles need a hinge model")
         if isinstance(rest_angles, str):
-            shaped = _choice("rest_angles", rest_angles, ("shape", "flat")) == "shape"
+            shaped = choice(rest_angles, "rest_angles", ("shape", "flat")) == "shape" and rest_uv is None
             rest_angles = self.shape_angles if shaped else np.zeros(len(self.hinges))
         self._rest_angles = RestAngles(self.mesh, rest_angles)
         self.rest_angles_at(0.0)
@@ -138,17 +163,40 @@ class Shell:
     @property
     def areas(self) -> Floats:
         """Rest area of each face [m²], (m,)."""
-        a, b, c = (self.rest_positions[self.faces[:, j]] for j in range(3))
-        area: Floats = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
-        return area
+        return self.rest.areas
 
     @property
     def mass(self) -> Floats:
         """Lumped mass of each vertex [kg], (n,): a third of its faces'."""
-        share = self.areas * self.material.face_areal_density(len(self.faces)) / 3.0
+        grown = self.areas / self._rest_scale**2
+        share = grown * self.material.face_areal_density(len(self.faces)) / 3.0
         corners, count = self.faces.ravel(), len(self.rest_positions)
         mass: Floats = np.bincount(corners, weights=np.repeat(share, 3), minlength=count).astype(np.float64)
         return mass
+
+    def _rest_shape(self, rest_uv: Floats | None, axes: Floats | None) -> RestShape:
+        mesh, positions, scale = self.mesh, self.rest_positions, self._rest_scale
+        bad = np.flatnonzero(~(np.isfinite(scale) & (scale > 0.0)))
+        if len(bad):
+            raise ShellError(f"rest_scale must be positive and finite; it is not at faces {listed(bad)}", faces=bad)
+        shrunk = bool((scale != 1.0).any())
+        if self.loop is not None and (rest_uv is not None or shrunk):
+            what = "rest_scale" if rest_uv is None else "rest_uv"
+            raise ShellError(f"bending='subdivision' takes no {what}: it needs 'hinge', 'quadratic' or 'cubic'")
+        if rest_uv is None:
+            whole = of_mesh(positions, mesh, face_axes(positions, mesh.faces, axes))
+        else:
+            pattern = checked_pattern(rest_uv, mesh)
+            whole = of_pattern(pattern, mesh, pattern_axes(axes, positions, mesh.faces, pattern))
+        return whole.scaled(mesh, scale) if shrunk else whole
+
+    def _axes_as_it_starts(self) -> Floats:
+        rest = self.rest
+        if rest.pattern is None:
+            return rest.axes
+        on_surface = carried(rest.axes, in_plane(rest.pattern), self.rest_positions[self.faces])
+        unit: Floats = on_surface / np.linalg.norm(on_surface, axis=1)[:, None]
+        return unit
 
     def set_rest_angles(self, angles: Floats | OfTime) -> None:
         """Rest angles θ̄ [rad], (h,), or a function of time [s] to them. They need not fit any shape.
@@ -182,7 +230,8 @@ class Shell:
         Curvature is added to what the shell has at rest, towards the side of the normals where radius > 0.
         """
         self._needs_hinges("curl")
-        angles = curl_angles(self.mesh, self.rest_positions, axis, float(radius))
+        size = number(radius, "curl: radius", "a number [m]")
+        angles = curl_angles(self.rest, self.rest_positions, self.faces, axis, size)
         times = checked_times(start, end, "curl")
         self._rest_angles.add(Edit(np.arange(len(angles)), angles, *times, added=True))
 
@@ -224,8 +273,7 @@ class Shell:
         law = self.fracture
         if law is None:
             return
-        if not isinstance(law, Fracture):
-            raise ShellError(f"fracture must be a Fracture, not {type(law).__name__}")
+        instance(law, Fracture, "fracture", "Fracture(curvature=20.0)")
         if self.loop is not None:
             raise ShellError("bending='subdivision' cannot come apart: fracture needs 'hinge', 'quadratic' or 'cubic'")
         per_item(law.toughness, len(self.rest_positions), "fracture toughness")
@@ -234,8 +282,7 @@ class Shell:
         law = self.plasticity
         if law is None:
             return
-        if not isinstance(law, Plasticity):
-            raise ShellError(f"plasticity must be a Plasticity, not {type(law).__name__}")
+        instance(law, Plasticity, "plasticity", "Plasticity(yield_curvature=20.0)")
         self._needs_hinges("plasticity")
         if law.yield_stretch is not None and self.membrane != "fem":
             raise ShellError(
@@ -248,31 +295,34 @@ class Shell:
 
     def pressure_at(self, t: float) -> float:
         """Pressure [Pa] at time t [s]."""
-        value = float(self.pressure(t) if callable(self.pressure) else (self.pressure or 0.0))
-        if not np.isfinite(value):
-            raise ShellError(f"pressure is {value} at time {t:g} s")
-        return value
+        if not callable(self.pressure):
+            return 0.0 if self.pressure is None else number(self.pressure, "pressure", "a finite number [Pa]")
+        return number(self.pressure(t), f"pressure at time {t:g} s", "a finite number [Pa]")
+
+    def friction_at(self, t: float) -> float:
+        """Coulomb's coefficient at time t [s]."""
+        return amount(self.friction, t, "friction")
 
     def pin(
         self,
         vertices: Sequence[int] | Ints,
         targets: Floats | OfTime | None = None,
         axes: Sequence[bool] = (True, True, True),
-        stiffness: float | Floats | None = None,
+        stiffness: float | Floats | OfTime | None = None,
     ) -> Pin:
         """Hold vertices at targets [m]: (k, 3), a function of time to that, or None (where they start).
 
-        `axes`: which components. `stiffness` [N/m] makes a spring of it; None holds exactly.
+        `axes`: which components. `stiffness` [N/m] makes a spring of it, one number, (k,) or a function of time [s] to
+        either; None holds exactly.
         """
         chosen = self._vertices(vertices, "pin")
         goal = self.limit(self.start)[chosen] if targets is None else targets
         vectors(goal, 0.0, len(chosen), "pin targets")
-        strength = None
+        strength: Floats | OfTime | None = None
         if stiffness is not None:
-            strength = per_item(stiffness, len(chosen), "pin stiffness")
-            if not (np.isfinite(strength).all() and (strength >= 0).all()):
-                raise ShellError("pin stiffness must be finite and not negative")
-        mask = np.asarray(axes, dtype=bool)
+            begun = strengths(stiffness, 0.0, len(chosen), "pin stiffness")
+            strength = stiffness if callable(stiffness) else begun
+        mask = floats(axes, "pin axes", "three booleans") != 0.0
         if mask.shape != (3,):
             raise ShellError(f"pin axes must be three booleans, not {axes!r}")
         pin = Pin(chosen, goal, mask, strength)
@@ -346,33 +396,25 @@ class Shell:
     def load(self, vertices: Sequence[int] | Ints, forces: Floats | OfTime) -> Load:
         """Dead loads [N] on vertices: (k, 3), (3,) for each, or a function of time [s] to that."""
         chosen = self._vertices(vertices, "load")
-        vectors(forces, 0.0, len(chosen), "load forces")
+        vectors(forces, 0.0, len(chosen), "load forces", LARGEST)
         load = Load(chosen, forces)
         self.loads.append(load)
         return load
 
     def _field(self, name: str, value: Floats) -> Floats:
-        array = np.array(value, dtype=np.float64)
+        array = floats(value, name, f"numbers of shape {self.rest_positions.shape}")
         if array.shape != self.rest_positions.shape:
             raise ShellError(f"{name} must have shape {self.rest_positions.shape}, not {array.shape}")
         bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
         if len(bad):
             raise ShellError(f"{name} of vertices {listed(bad)} is not finite", vertices=bad)
+        check_reach(array, name)
         return array
 
-    def _vertices(self, vertices: Sequence[int] | Ints, what: str) -> Ints:
-        given = np.atleast_1d(np.asarray(vertices))
-        if given.size and given.dtype.kind not in "iu":
-            raise ShellError(f"{what} takes vertex indices, not {given.dtype}")
-        chosen: Ints = given.astype(np.int64).ravel()
+    def _vertices(self, vertices: int | Sequence[int] | Ints, what: str) -> Ints:
+        chosen = indices(vertices, what)
         n = len(self.rest_positions)
         bad = chosen[(chosen < 0) | (chosen >= n)]
         if len(bad):
             raise ShellError(f"{what} names vertices {listed(bad)}, outside 0..{n - 1}", vertices=bad)
         return chosen
-
-
-def _choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise ShellError(f"{name}={value!r} is not known: choose one of {', '.join(allowed)}")
-    return str(value)

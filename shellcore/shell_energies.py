@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from .assembly import Hessian
+from .checks import instance
+from .dynamics.stage import Stage
 from .energies.base import Energy
 from .energies.cubic import Cubic
 from .energies.fem import Fem
 from .energies.hinge import Hinge, hinge_angles, hinge_weights
 from .energies.quadratic import crouzeix_raviart, vertex_form
-from .energies.springs import AreaSprings, EdgeSprings, spring_constants
+from .energies.springs import AreaSprings, EdgeSprings, SeamLengths, spring_constants
 from .energies.viscosity import AngleViscosity, StrainViscosity
-from .errors import ShellWarning
+from .errors import ShellError, ShellWarning
+from .linalg.assembly import Hessian
 from .shell import Shell
 from .stretch_guard import StretchGuard
 from .subdivision.energy import KelvinVoigt
@@ -85,10 +87,10 @@ class ShellEnergies:
     guard: StretchGuard | None = None
     """Set where the energy could run away under stretch."""
 
-    def bending_of_step(self, x: Floats, h: float) -> Bending:
-        """Bending in a step of h [s] that starts at x."""
+    def bending_of_step(self, stage: Stage) -> Bending:
+        """Bending in a step."""
         whole = self.whole_viscosity
-        return self.bending if whole is None else replace(self.bending, energy=whole.begin_step(x, h))
+        return self.bending if whole is None else replace(self.bending, energy=whole.begin_step(stage))
 
     def stiffen(self, factor: float) -> None:
         """Multiply the stiffness of the membrane, and of what measures its stress."""
@@ -97,15 +99,29 @@ class ShellEnergies:
             part.stiffen(factor)
 
 
+def elastic_energies(shell: Shell) -> ShellEnergies:
+    """Membrane and bending energies of one shell alone, to look at or to measure.
+
+    `membranes` and `bending.energy` answer value [J], gradient [N] and Hessian [N/m] at positions (n, 3) of its
+    vertices; `bending.hessian(x, jacobian)` is what Newton's method takes instead of the exact one.
+    """
+    instance(shell, Shell, "what elastic_energies takes", "elastic_energies(shell)")
+    if shell.loop is not None:
+        raise ShellError(
+            "elastic_energies is for shells whose unknowns are their vertices: bending='subdivision' has others"
+        )
+    return shell_energies(shell, 0, len(shell.rest_positions), 1.0)
+
+
 def shell_energies(shell: Shell, at: int, vertex_count: int, scale: float) -> ShellEnergies:
     """Energies of a shell of hinges whose vertices start at `at` in a stack of `vertex_count`.
 
     `scale`: factor on the membrane's stiffness.
     """
-    n, mesh, rest = vertex_count, shell.mesh, shell.rest_positions
+    n, mesh, rest = vertex_count, shell.mesh, shell.rest
     a11, a22, a12, a66 = shell.material.membrane_moduli(len(mesh.faces))
     moduli = (scale * a11, scale * a22, scale * a12, scale * a66)
-    fem = Fem(rest, mesh.faces, shell.axes, moduli, at, n)
+    fem = Fem(rest.points, rest.mesh.faces, rest.axes, moduli, at, n, mesh.faces)
     return _completed(shell, fem, _bending(shell, at, n), at, n)
 
 
@@ -116,7 +132,8 @@ def recut(before: ShellEnergies, shell: Shell, kept: Ints, at: int, vertex_count
     old = before.bending
     angles = old.angles.recut(shell.mesh, kept, at, vertex_count)
     if old.companion is None:
-        form = vertex_form(shell.rest_positions, shell.mesh, shell.hinge_rigidity, at, vertex_count)
+        rest = shell.rest
+        form = vertex_form(rest.points, shell.mesh, shell.hinge_rigidity, at, vertex_count, rest.mesh)
         return _completed(shell, fem, Bending(form, angles, None), at, vertex_count)
     companion = old.companion.recut(shell.mesh, kept, at, vertex_count)
     bending = Bending(angles if old.energy is old.angles else companion, angles, companion)
@@ -125,45 +142,49 @@ def recut(before: ShellEnergies, shell: Shell, kept: Ints, at: int, vertex_count
 
 def _completed(shell: Shell, fem: Fem, bending: Bending, at: int, n: int) -> ShellEnergies:
     """All energies of a shell of hinges, from its membrane and bending."""
-    mesh, rest = shell.mesh, shell.rest_positions
+    mesh, rest = shell.mesh, shell.rest
     membranes: list[Energy] = [fem]
     if shell.membrane == "springs":
-        k_length, k_area = spring_constants(rest, mesh, shell.axes, fem.moduli)
-        membranes = [EdgeSprings(rest, mesh, k_length, at, n)]
+        k_length, k_area = spring_constants(rest.points, rest.mesh, rest.axes, fem.moduli)
+        lengths = None
+        if rest.corners is not None:
+            lengths = SeamLengths.of(rest.points, rest.mesh, rest.axes, fem.moduli)
+        membranes = [EdgeSprings(rest.points, mesh, k_length, at, n, lengths)]
         if k_area.any():
-            membranes.append(AreaSprings(rest, mesh, k_area, at, n))
+            membranes.append(AreaSprings(rest.points, mesh, k_area, at, n, rest.mesh))
     parts = ShellEnergies(membranes, fem, bending)
     rate = shell.damping.stiffness + shell.damping.viscosity
     if rate > 0.0:
         parts.viscosities.append(StrainViscosity(fem, rate))
-    edge = rest[mesh.hinges[:, 1]] - rest[mesh.hinges[:, 0]]
-    coefficients = rate * parts.bending.angles.weights + shell.damping.hinge * np.linalg.norm(edge, axis=1)
+    length = np.linalg.norm(rest.hinge_edges, axis=1)
+    coefficients = rate * parts.bending.angles.weights + shell.damping.hinge * length
     if coefficients.any():
-        weight = coefficients / np.maximum(hinge_weights(rest, mesh, np.ones(len(mesh.hinges))), 1e-300)
-        constant = crouzeix_raviart(rest, mesh, weight, at, n).matrix
+        plain = hinge_weights(rest.points, rest.mesh, np.ones(len(mesh.hinges)))
+        weight = coefficients / np.maximum(plain, 1e-300)
+        constant = crouzeix_raviart(rest.points, mesh, weight, at, n, rest.mesh).matrix
         parts.angle_damper = AngleViscosity(parts.bending.angles, coefficients, constant)
         parts.viscosities.append(parts.angle_damper)
     energy = parts.bending.energy
     if isinstance(energy, Cubic) and (not energy.flat or shell.rest_angles_move or shell.plasticity is not None):
-        parts.guard = StretchGuard(mesh.edges, rest, at)
+        parts.guard = StretchGuard(mesh.edges, rest.edges, at, mesh.vertex_count)
     return parts
 
 
 def _bending(shell: Shell, at: int, n: int) -> Bending:
-    mesh, rest, rigidity = shell.mesh, shell.rest_positions, shell.hinge_rigidity
+    mesh, rest, rigidity = shell.mesh, shell.rest, shell.hinge_rigidity
     angles = shell.rest_angles_at(0.0)
     simplified = shell.hinge_energy == "simplified"
     form = "sine" if shell.hinge_energy == "sine" else "angle"
-    weights = hinge_weights(rest, mesh, rigidity, shell.hinge_area, simplified)
+    weights = hinge_weights(rest.points, rest.mesh, rigidity, shell.hinge_area, simplified)
     hinge = Hinge(mesh, weights, angles, form, at, n)
     if shell.bending == "quadratic" and shell.quadratic_form == "vertex":
-        return Bending(vertex_form(rest, mesh, rigidity, at, n), hinge, None)
+        return Bending(vertex_form(rest.points, mesh, rigidity, at, n, rest.mesh), hinge, None)
     if shell.bending == "hinge":
         # The cubic companion must weigh hinges as the force does, whatever tile areas that uses.
-        plain = hinge_weights(rest, mesh, np.ones(len(mesh.hinges)))
-        companion = Cubic(rest, mesh, weights / plain, angles, at, n)
+        plain = hinge_weights(rest.points, rest.mesh, np.ones(len(mesh.hinges)))
+        companion = Cubic(rest.points, mesh, weights / plain, angles, at, n, rest.mesh)
         return Bending(hinge, hinge, companion)
-    cubic = Cubic(rest, mesh, rigidity, angles, at, n)
+    cubic = Cubic(rest.points, mesh, rigidity, angles, at, n, rest.mesh)
     return Bending(cubic, hinge, cubic)
 
 

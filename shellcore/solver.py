@@ -17,14 +17,14 @@ from typing import Protocol
 
 import numpy as np
 
-from .assembly import Hessian
 from .contact.rows import Coupled
 from .lbfgs import Memory
-from .linalg import conjugate_gradients
+from .linalg.assembly import Hessian
+from .linalg.krylov import conjugate_gradients
+from .linalg.vectors import inner
 from .mixed import MixedStress
 from .sheet_newton import SheetNewton
 from .types import Bools, Floats
-from .vectors import inner
 
 ARMIJO = 1e-4
 SMALLEST_STEP = 1e-8
@@ -138,6 +138,8 @@ class Solution:
     """Energy [J] that ending a step here would add by mistake (`balance`), where that is asked for."""
     owed: float = 0.0
     """What of that motion cannot give back [J]."""
+    worst: int = -1
+    """Unknown with the largest force left over, where the search got stuck."""
 
 
 Steps = Generator[tuple[str, float], None, Solution]
@@ -342,6 +344,8 @@ def _solved(
         yield "solve", change
 
 
+# Trials that go too far overflow: their value is not finite, and they are not taken.
+@np.errstate(over="ignore", invalid="ignore")
 def line_search(
     potential: Potential, x: Floats, value: float, direction: Floats, slope: float, counts: Counts
 ) -> tuple[Floats, float, Floats] | None:
@@ -368,7 +372,9 @@ def line_search(
 def _stalled(potential: Potential, x: Floats, value: float, slope: float, change: float, counts: Counts) -> Solution:
     """No step lowers the energy: converged to round-off, or stuck."""
     invisible = abs(slope) <= 10.0 * (ROUND_OFF * abs(value) + potential.round_off(x))
-    return Solution(x, invisible, change, counts, "the line search found no lower energy")
+    gradient = potential.value_and_gradient(x)[1]
+    worst = int(np.argmax(np.einsum("ij,ij->i", gradient, gradient)))
+    return Solution(x, invisible, change, counts, "the line search found no lower energy", worst=worst)
 
 
 def rms(field: Floats) -> float:

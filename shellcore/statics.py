@@ -18,14 +18,17 @@ where it began, as damped motion would; the spring fades as passes succeed (pseu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_matrix, diags
 
-from .assembly import Hessian
+from .checks import floats, not_negative, number, positive
+from .dynamics.stage import Stage
 from .energies.base import Energy
 from .energies.carried import acting
 from .energies.drag import NormalDrag
@@ -33,7 +36,10 @@ from .energies.penalty import CREEP
 from .energies.pins import SoftPins
 from .energies.pressure import Pressure
 from .errors import ShellError, StepFailed, listed
-from .linalg import Factor
+from .linalg.assembly import Hessian
+from .linalg.factor import Factor
+from .linalg.threads import limited
+from .loose import loose_shells
 from .mixed import MixedStress
 from .scene import Scene, as_scene
 from .solver import ROUND_OFF
@@ -68,7 +74,8 @@ class _Static:
     def __init__(self, system: System, t: float, x: Floats, moved: Floats, hold: float = 0.0) -> None:
         still = np.zeros_like(x)
         # Friction acts against the last pass's motion: what slides is held by μN, whatever way it still has to go.
-        terms = system.begin_step(t - STEP, STEP, x, moved / STEP if system.penalties else still)
+        speeds = moved / STEP if system.penalties else still
+        terms = system.begin_step(Stage.euler(t - STEP, STEP, x, speeds))
         # At rest nothing dissipates: damping is left out, and drag counts as the force it is on a still sheet.
         lasting = [e for e in terms.energies if not any(e is v for v in system.viscosities)]
         self.system = system
@@ -89,7 +96,7 @@ class _Static:
             self.energies.append(SoftPins(np.repeat(hold * system.mass[:, None], 3, axis=1), x))
         self.lagged |= any(not pressure.closed for _, pressure in system.pressures)
         self.lagged |= system.contact.exists
-        self.rubs = system.contact.rubs or any(penalty.surface.friction > 0 for penalty in system.penalties)
+        self.rubs = system.contact.rubs or any(penalty.friction > 0 for penalty in system.penalties)
         self.lagged |= self.rubs
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
@@ -133,6 +140,9 @@ def equilibrium(
     start: Floats | None = None,
     strain_limit: float = 0.0,
     stats: dict[str, Any] | None = None,
+    progress: Callable[[dict[str, Any]], object] | None = None,
+    budget: float | None = None,
+    threads: int | None = None,
 ) -> Floats:
     """Static solution [m], (n, 3), all shells stacked, from `start` (default: where the shells start).
 
@@ -146,13 +156,32 @@ def equilibrium(
     default here, 0, leaves the material as it is. Paper on a coarse mesh bends 2 to 25% too stiffly so, because
     its flat triangles cannot bend across their edges without stretching.
 
-    Shells rest on colliders and on each other; on themselves only with `Scene(self_contact=True)`.
+    `progress`: called after every iteration with what `stats` would hold so far (iterations, passes, residual and goal
+    [N]); False from it ends the search. `budget` [s]: so does time. Both raise StepFailed, whose `state` is a `start`
+    to go on from. Shells that nothing can hold are named before the first iteration.
+
+    Shells rest on colliders and on each other; on themselves only with `Scene(self_contact=True)`. `threads`: how many
+    may work, by default as many as find work; results are the same to the last bit.
     """
+    with limited(threads):
+        return _at_rest(scene, tolerance, time, start, strain_limit, stats, progress, budget)
+
+
+def _at_rest(
+    scene: Scene,
+    tolerance: float | None,
+    time: float,
+    start: Floats | None,
+    strain_limit: float,
+    stats: dict[str, Any] | None,
+    progress: Callable[[dict[str, Any]], object] | None,
+    budget: float | None,
+) -> Floats:
     scene = as_scene(scene).at_rest()
-    if not (np.isfinite(strain_limit) and strain_limit >= 0):
-        raise ShellError(f"strain_limit must be zero or more, not {strain_limit}")
+    strain_limit = not_negative(strain_limit, "strain_limit")
     system = System(scene, strain_limit)
-    x = system.start.copy() if start is None else np.array(start, dtype=np.float64)
+    meant = f"positions of shape {(system.visible, 3)} [m]"
+    x = system.start.copy() if start is None else floats(start, "start", meant)
     if x.shape == (system.visible, 3):
         x = system.with_hidden(x)
     if x.shape != system.start.shape:
@@ -160,11 +189,21 @@ def equilibrium(
     bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
     if len(bad):
         raise ShellError(f"start of vertices {listed(bad)} is not finite", vertices=bad)
-    if tolerance is not None and not tolerance > 0:
-        raise ShellError(f"tolerance must be positive, not {tolerance}")
-    if not np.isfinite(time):
-        raise ShellError(f"time must be finite, not {time}")
+    if tolerance is not None:
+        tolerance = number(tolerance, "tolerance", "positive [N]", lambda given: given > 0.0)
+    time = number(time, "time", "a finite number [s]")
+    if budget is not None:
+        budget = positive(budget, "budget", " [s]")
     x = system.targets(time, x)
+    bodies, way = loose_shells(system, x, time)
+    if bodies:
+        names = f"shells {listed(bodies)}" if len(bodies) > 1 else f"shell {bodies[0]}"
+        along = ", ".join(f"{part:.3g}" for part in way)
+        raise StepFailed(
+            f"nothing holds {names}: loads carry it off along ({along}). Pin it, tie it to what is held, or put a "
+            "collider in its way"
+        )
+    watch = _Watch(system, progress, budget)
     moved = np.inf
     report: dict[str, Any] = {"iterations": 0, "factorisations": 0, "passes": 0}
     size = float(np.ptp(system.start, axis=0).max())
@@ -175,9 +214,9 @@ def equilibrium(
         settled = x
         report["passes"] += 1
         try:
-            x = _minimised(static, x, tolerance, report)
+            x = _minimised(static, x, tolerance, report, watch)
         except StepFailed:
-            if hold >= STIFFEST_HOLD:
+            if watch.ended or hold >= STIFFEST_HOLD:
                 raise
             hold = max(16.0 * hold, 1.0 / STEP**2)
             slid = np.zeros_like(x)
@@ -187,7 +226,9 @@ def equilibrium(
         slid = x - settled
         moved = float(np.abs(slid).max())
         if moved > FAR * size:
-            raise StepFailed(f"nothing holds the shells: a vertex went {moved:.3g} m; pin one, or add friction")
+            raise StepFailed(
+                f"nothing holds {watch.shell_of(slid)}: a vertex went {moved:.3g} m; pin one, or add friction"
+            )
         # Friction is smoothed: below this much a step it cannot tell sticking from sliding.
         enough = max(still, STEP * CREEP) if static.rubs else still
         if hold == 0.0 and (not static.lagged or moved <= enough):
@@ -204,7 +245,39 @@ def equilibrium(
     return control[: system.visible]
 
 
-def _minimised(static: _Static, x: Floats, tolerance: float | None, report: dict[str, Any]) -> Floats:
+class _Watch:
+    """Who looks on while a state of rest is looked for: a caller who may end it, and a clock."""
+
+    def __init__(
+        self, system: System, progress: Callable[[dict[str, Any]], object] | None, budget: float | None
+    ) -> None:
+        self._system, self._progress, self._budget = system, progress, budget
+        self._began = perf_counter()
+        self.ended = False
+        """Whether either has ended it."""
+
+    def shell_of(self, moved: Floats) -> str:
+        """The shell whose unknowns moved most, of (n, 3), in words."""
+        far = np.abs(self._system.control(moved)).max(axis=1)[: self._system.visible]
+        return f"shell {int(np.searchsorted(self._system.offsets, int(np.argmax(far)), side='right')) - 1}"
+
+    def look(self, x: Floats, report: dict[str, Any]) -> None:
+        """After an iteration at x (n, 3): raise if that is enough."""
+        why = ""
+        if self._progress is not None and self._progress(dict(report)) is False:
+            why = "was cancelled"
+        elif self._budget is not None and perf_counter() - self._began > self._budget:
+            why = f"took longer than its budget of {self._budget:g} s"
+        if why:
+            self.ended = True
+            raise StepFailed(
+                f"the equilibrium {why}, after {report['iterations']} iterations, with a residual of "
+                f"{report['residual']:.3g} N (goal {report['goal']:.3g} N)",
+                state=x,
+            )
+
+
+def _minimised(static: _Static, x: Floats, tolerance: float | None, report: dict[str, Any], watch: _Watch) -> Floats:
     system = static.system
     free = np.flatnonzero(static.free.ravel())
     inertia = np.repeat(system.mass, 3)[free]
@@ -242,6 +315,7 @@ def _minimised(static: _Static, x: Floats, tolerance: float | None, report: dict
         x = x + share * direction
         value, gradient = static.value_and_gradient(x)
         report["iterations"] += 1
+        watch.look(x, report)
         tries += 1
         blur = static.round_off(x) + ROUND_OFF * abs(value)
         if value <= home[1] - ENOUGH * expected + blur:
@@ -281,9 +355,9 @@ class _Turning:
 
     def __init__(self, system: System) -> None:
         pairs = zip(system.scene.shells, system.offsets, strict=False)
-        parts = [(s.mesh.edges + at, s.rest_positions[s.mesh.edges]) for s, at in pairs]
+        parts = [(s.mesh.edges + at, s.rest.edges) for s, at in pairs]
         self._edges = np.concatenate([edges for edges, _ in parts])
-        self._lengths = np.concatenate([np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) for _, ends in parts])
+        self._lengths = np.concatenate([np.linalg.norm(rest, axis=1) for _, rest in parts])
 
     def __call__(self, displacement: Floats) -> float:
         change = displacement[self._edges[:, 1]] - displacement[self._edges[:, 0]]

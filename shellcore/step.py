@@ -141,7 +141,7 @@ class StepSolver:
                 return solution
             ahead = contact.predict(np.where(potential.free, found, guess))
         if self._road.meet(potential):
-            guess = self._integrator.guess(state, potential, potential.h, ONWARD)
+            guess = self._integrator.guess(potential, ONWARD)
             ahead = contact.predict(guess)
         return (yield from self._in_contact(potential, guess, ahead, state))
 

@@ -12,13 +12,15 @@ from collections.abc import Callable
 import numpy as np
 from scipy.sparse import diags
 
-from .assembly import Hessian
+from .contact.frozen import SETTLED
 from .contact.rows import Coupled
 from .energies.base import Energy
 from .energies.carried import acting
 from .energies.drag import NormalDrag
 from .impacts import touches
-from .linalg import Factor
+from .linalg.assembly import Hessian
+from .linalg.factor import Factor
+from .linalg.vectors import inner
 from .mixed import MixedStress
 from .parabola import Parabola
 from .preconditioner import Preconditioner
@@ -26,7 +28,6 @@ from .sheet_newton import SheetNewton, vertex_blocks
 from .subdivision.energy import KirchhoffLove
 from .system import System
 from .types import Bools, Floats
-from .vectors import inner
 
 # Iterations between looks at the stiffness of contacts.
 RENEW = 20
@@ -56,10 +57,14 @@ class StepPotential:
     """Where inertia alone would go, (n, 3)."""
     force: Floats
     """Dead forces [N], (n, 3)."""
+    ahead: Floats
+    """Where the last acceleration would lead, (n, 3)."""
     flight: Floats
     """Where inertia and dead forces would go, (n, 3)."""
     targets: Floats
     """Where held components go, (n, 3)."""
+    of_shells: list[Energy]
+    """All energies but those of contacts."""
 
     def __init__(
         self,
@@ -123,6 +128,18 @@ class StepPotential:
             total = total + part
         return total
 
+    @property
+    def tied(self) -> object:
+        """What the pattern of the shells' Hessian goes with."""
+        return self._system.tied
+
+    def hessian_of_shells(self, x: Floats) -> Hessian:
+        """The same without contacts: its pattern is that of the shells alone."""
+        total = Hessian(len(x), scalar=diags(self._inertia.ravel()).tocsr())
+        for energy in self.of_shells:
+            total = total + energy.hessian(x)
+        return total
+
     def keep_momentum(self, step: Floats, gradient: Floats) -> None:
         # Nearly dependent pairs amplify round-off: without this a free balloon gained 1e-8 of its momentum in 30 steps.
         # Where all energies are blind to translation, the mean of P⁻¹g is known: the net force over the inertia.
@@ -143,7 +160,9 @@ class StepPotential:
     @property
     def fallen(self) -> float:
         """Energy [J] that dead forces give to what starts at rest in one step: the scale of what counts."""
-        return 0.5 * inner(self.force / self._inertia, self.force)
+        # Tied ghosts have no mass of their own.
+        way = np.divide(self.force, self._inertia, out=np.zeros_like(self.force), where=self._inertia > 0.0)
+        return 0.5 * inner(way, self.force)
 
     def kinetic(self, x: Floats) -> float:
         """Kinetic energy [J] of implicit Euler's step to x."""
@@ -211,6 +230,32 @@ class StepPotential:
             contact.impact(x)
             self._seen = None
 
+    def settled(self, x: Floats, ended: bool) -> bool:
+        """Whether friction has the normal forces of x; if not, it may be given them, which changes the potential."""
+        contact = self._system.contact
+        if not contact.exists or contact.settle(x, ended):
+            return True
+        self._seen = None
+        return False
+
+    def balanced(self, x: Floats, gradient: Floats) -> bool:
+        """Whether the `gradient` (n, 3) that is left at x moves no shell against what holds it up: where friction
+        sticks, a short step may hide a large force."""
+        contact = self._system.contact
+        if not (contact.exists and contact.rubs):
+            return True
+        pressed = np.sqrt((contact.forces(x) ** 2).sum(axis=1))
+        system, least = self._system, NEGLIGIBLE * float(np.abs(self.force).sum())
+        for (part, _), first, end in zip(system.parts, system.offsets, system.offsets[1:], strict=False):
+            holding = float(pressed[first:end].sum())
+            if holding > 0.0 and np.linalg.norm(gradient[part].sum(axis=0)) > SETTLED * holding + least:
+                return False
+        return True
+
+    def inert(self, times: float) -> Hessian:
+        """So many times the inertia, to be added to a Hessian that is not definite."""
+        return Hessian(len(self._inertia), scalar=diags(times * self._inertia.ravel()).tocsr())
+
     def precondition(self, residual: Floats) -> Floats:
         return self._preconditioner.solve(residual)
 
@@ -218,13 +263,21 @@ class StepPotential:
         rows = np.flatnonzero(self.free.ravel())
         # Symmetric, so that the transpose, which turns rows into columns at no cost, is the same matrix.
         matrix = hessian.matrix().tocsr()[rows][:, rows].T
-        factor = Factor(matrix)
-        if definite and factor.negative_pivots:
+        # SuperLU raises RuntimeError where a matrix is exactly singular (slivers): the constant one never is.
+        try:
+            factor = Factor(matrix)
+            negative = definite and factor.negative_pivots
+        except RuntimeError:
+            return None if definite else self.precondition
+        if negative:
             return None
 
         def solve(residual: Floats) -> Floats:
             solution = np.zeros(residual.size)
-            solution[rows] = factor.solve(residual.ravel()[rows])
+            try:
+                solution[rows] = factor.solve(residual.ravel()[rows])
+            except RuntimeError:
+                return self.precondition(residual)
             return solution.reshape(residual.shape)
 
         return solve

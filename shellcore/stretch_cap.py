@@ -43,6 +43,8 @@ def stretch_scale(
     # A sheet that starts strained, or rolled up, was given its stiffness for a reason.
     if limit <= 0.0 or curved or float(np.abs(shell.shape_angles).max(initial=0.0)) > PLANE:
         return 1.0
+    if shell.rest.corners is not None and shell.rest.off(shell.start, shell.faces) > limit:
+        return 1.0
     load = _load_per_area(scene, shell, t, shell.start if x is None else x, forces)
     tension = load * float(np.linalg.norm(np.ptp(shell.rest_positions, axis=0)))
     stiffest = max(float(np.max(a)) for a in shell.material.stretch)
@@ -54,7 +56,7 @@ def stretch_scale(
 def _load_per_area(scene: Scene, shell: Shell, t: float, x: Floats, forces: Floats | None) -> float:
     """Weight, loads, pressure, wind and further forces on a shell [Pa] at t [s]."""
     area = float(shell.areas.sum())
-    total = float(shell.mass.sum()) * float(np.linalg.norm(scene.gravity)) / area
+    total = float(shell.mass.sum()) * float(np.linalg.norm(scene.gravity_at(t))) / area
     total += sum(_size(load.at(t)) for load in shell.loads) / area
     total += abs(shell.pressure_at(t))
     if scene.wind is not None:

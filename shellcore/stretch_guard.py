@@ -8,21 +8,21 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from .linalg.vectors import Product, components
 from .types import Floats, Ints
-from .vectors import Product, components
 
 # Edges may grow by this share.
 LARGEST_STRETCH = 0.2
 
 
 class StretchGuard:
-    """Watches the edges of one shell; `edges` (e, 2) and rest positions (n, 3) of the shell, `offset` in the stack."""
+    """Watches the edges of one shell: `edges` (e, 2) of its `count` vertices, and these at rest [m], (e, 3);
+    `offset` in the stack."""
 
-    def __init__(self, edges: Ints, rest_positions: Floats, offset: int) -> None:
+    def __init__(self, edges: Ints, rest: Floats, offset: int, count: int) -> None:
         self._edges = edges + offset
         self._to_edges: Product | None = None
-        self._part = slice(offset, offset + len(rest_positions))
-        rest = rest_positions[edges[:, 1]] - rest_positions[edges[:, 0]]
+        self._part = slice(offset, offset + count)
         self._rest_2 = np.einsum("ij,ij->i", rest, rest)
         self._shortest = float(np.sqrt(self._rest_2.min()))
         self._bound: float | None = None

@@ -16,6 +16,7 @@ from scipy.sparse import csr_matrix
 
 from .colliders import Collider
 from .contact import CarriedContact, Contact, NoContact
+from .dynamics.stage import Stage
 from .energies.base import Energy
 from .energies.carried import Carried
 from .energies.drag import NormalDrag
@@ -24,6 +25,7 @@ from .energies.penalty import Penalty
 from .energies.pressure import Pressure
 from .errors import ShellError, listed
 from .holds import Holds
+from .linalg.vectors import by_columns
 from .plasticity import Flow, PlasticState
 from .scene import Scene
 from .shell import PLANE
@@ -32,7 +34,6 @@ from .stretch_cap import GROWN, RESERVE, stretch_scale
 from .subdivision.model import SubdivisionModel, control_map
 from .subdivision.on_surface import SurfaceMap, pinned
 from .types import Bools, Floats, Ints, Sparse
-from .vectors import by_columns
 
 
 @dataclass
@@ -74,7 +75,8 @@ class System:
         self.surface = SurfaceMap(self.models, self.visible, n, self.to_control) if self.models else None
         """From unknowns to points of the surface, where they differ."""
         self.mass = self._masses()
-        self.weight = self._weight()
+        self.weight = self._weight(0.0)
+        """Of all unknowns at the start of the run [N], (n, 3)."""
         self.mass_damping = np.zeros(n)
         for i, shell in enumerate(shells):
             self.mass_damping[self.unknowns(i)] = shell.damping.mass * self.mass[self.unknowns(i)]
@@ -147,7 +149,8 @@ class System:
             self.penalties = [Penalty(solid, mass, np.concatenate(half)) for solid in solids]
         self.isolated = not (self.damped or scene.wind is not None or self.holds.pull or scene.colliders)
         """Whether nothing but dead forces acts from outside."""
-        self._ties, self._tied = self.holds.ties(-np.inf), self.holds.tied(-np.inf)
+        self._ties, self._tied = self.holds.ties(-np.inf, 0.0), self.holds.tied(-np.inf)
+        self._stiffnesses = self.holds.stiffnesses(0.0)
         kept: list[PlasticState | None] = [None] * len(shells)
         if before is not None:
             kept = [None if flow is None else flow.state for flow in before[0].flows]
@@ -157,13 +160,18 @@ class System:
         ]
         """How each shell yields."""
         moving = any(shell.rest_angles_move or shell.plasticity is not None for shell in shells)
-        self.steady = not moving and all(np.isinf(tie.release).all() for tie in scene.attachments)
+        self.steady = not moving and self.holds.steady and all(np.isinf(tie.release).all() for tie in scene.attachments)
         """Whether only cuts, and loads that outgrow a capped stretch, change the constant matrix."""
         self.curved = any(float(np.abs(shell.rest_angles_at(0.0)).max(initial=0.0)) > PLANE for shell in shells)
         """Whether a shell is not flat at rest."""
         self.version: int = 0 if before is None else before[0].version + 1
         for i, shell in enumerate(shells if before is None else ()):
             warn_of_soft_stretch(i, shell, parts[i])
+
+    @property
+    def tied(self) -> Any:
+        """Which ties hold: with them goes the pattern of the shells' Hessian."""
+        return self._tied
 
     def unknowns(self, i: int) -> Ints:
         """Places of shell i's vertices and hidden unknowns in the stack."""
@@ -204,53 +212,56 @@ class System:
             mass[self.unknowns(i)] = self.models[i].mass if i in self.models else shell.mass
         return mass
 
-    def _weight(self) -> Floats:
+    def _weight(self, t: float) -> Floats:
         pulled = self.mass.copy()
         for model in self.models.values():
             pulled[model.slots] = model.weights
-        weight = by_columns(pulled[:, None] * self.scene.gravity)
+        weight = by_columns(pulled[:, None] * self.scene.gravity_at(t))
         return weight if self.to_control is None else by_columns(self.to_control.transpose(weight))
 
     def elastic(self) -> list[Energy]:
         """Membrane and bending energies of every shell."""
         return [energy for group in self.membranes for energy in group] + [b.energy for b in self.bendings]
 
-    def begin_step(self, t: float, h: float, x: Floats, v: Floats, before: Floats | None = None) -> StepTerms:
-        """Terms of the step from t to t + h [s] that starts at x with velocities v; `before`: accelerations of the last
-        step [m/s²], (n, 3), if they tell what to expect of this one."""
+    def begin_step(self, stage: Stage) -> StepTerms:
+        """Terms of a step, or of a stage of one."""
+        t, x = stage.closes, stage.start
+        self.contact_share = 1.0
         energies: list[Energy] = []
         for guard in self._guards:
             if guard is not None:
                 guard.begin_step()
-        self._move_rest_angles(t + h)
-        if self.holds.tied(t) != self._tied:
-            self._ties, self._tied = self.holds.ties(t), self.holds.tied(t)
+        self._move_rest_angles(t)
+        stiffnesses = self.holds.stiffnesses(t)
+        if self.holds.tied(stage.opens) != self._tied or stiffnesses != self._stiffnesses:
+            self._ties, self._tied = self.holds.ties(stage.opens, t), self.holds.tied(stage.opens)
+            self._stiffnesses = stiffnesses
             self.version += 1
-        points = self.on_surface(x)
-        if self._ties is not None:
-            energies.append(self.carried(self._ties))
+        energies += [self.carried(ties) for ties in self._ties]
         if self.holds.pull:
-            energies.append(self.carried(self.holds.pulling(t + h)))
+            energies.append(self.carried(self.holds.pulling(t)))
         for shell, pressure in self.pressures:
-            pressure.pressure = shell.pressure_at(t + h)
-            pressure.begin_step(points)
+            pressure.pressure = shell.pressure_at(t)
+            pressure.begin_step(self.on_surface(stage.at))
             energies.append(self.carried(pressure))
         for viscosity in self.viscosities:
-            viscosity.begin_step(x, h)
+            viscosity.begin_step(stage)
             energies.append(viscosity)
         for shell, part in zip(self.scene.shells, self.energies_of, strict=True):
             if part.angle_damper is not None and shell.rest_angles_move:
-                part.angle_damper.flow(shell.rest_angles_at(t + h) - shell.rest_angles_at(max(t, 0.0)))
-        speeds = self.on_surface(v)
-        for penalty in self.penalties:
-            penalty.begin_step(t, h, points, speeds)
-            energies.append(self.carried(penalty))
-        targets = self.targets(t + h, x)
+                then, now = (shell.rest_angles_at(max(time, 0.0)) for time in (stage.began, stage.opens))
+                part.angle_damper.flow(shell.rest_angles_at(t) - stage.carried(then, now))
+        if self.penalties:
+            on_surface = stage.mapped(self.on_surface)
+            for penalty in self.penalties:
+                penalty.begin_step(on_surface)
+                energies.append(self.carried(penalty))
+        targets = self.targets(t, x)
         if self.contact.exists:
-            self.contact.begin_step(t, h, x, v, targets, self.scene.gravity, before)
+            self.contact.begin_step(stage, targets, self.scene.gravity_at(t))
             energies.append(self.contact)
-        force, drag = self._forces(t, h, x, v)
-        return StepTerms(energies + drag, force, targets, [part.bending_of_step(x, h) for part in self.energies_of])
+        force, drag = self._forces(stage)
+        return StepTerms(energies + drag, force, targets, [part.bending_of_step(stage) for part in self.energies_of])
 
     def stored(self, x: Floats) -> float:
         """Energy [J] that contacts with colliders and between shells hold at x (n, 3) and give back."""
@@ -274,7 +285,8 @@ class System:
 
     def stiffness_changes(self, t: float, h: float) -> bool:
         """Whether the step from t over h [s] changes the constant matrix: rest angles that move, ties that open."""
-        return self.holds.tied(t) != self._tied or any(True for _ in self._moved_rest_angles(t + h))
+        held = self.holds.tied(t) != self._tied or self.holds.stiffnesses(t + h) != self._stiffnesses
+        return held or any(True for _ in self._moved_rest_angles(t + h))
 
     def _moved_rest_angles(self, t: float) -> Iterator[tuple[Bending, Floats]]:
         """Bendings whose rest angles are others at time t [s], and those."""
@@ -325,7 +337,7 @@ class System:
 
     def dead_force(self, t: float) -> Floats:
         """Gravity and loads [N], (n, 3), at time t [s]."""
-        force = self.weight.copy(order="K")
+        force = self._weight(t) if callable(self.scene.gravity) else self.weight.copy(order="K")
         on_limit = np.zeros_like(force) if self.models else None
         for i, (shell, at) in enumerate(zip(self.scene.shells, self.offsets, strict=False)):
             for load in shell.loads:
@@ -337,18 +349,23 @@ class System:
             force += on_limit if self.to_control is None else self.to_control.transpose(on_limit)
         return force
 
-    def _forces(self, t: float, h: float, x: Floats, v: Floats) -> tuple[Floats, list[Energy]]:
-        force = self.dead_force(t + h)
+    def target_speeds(self, stage: Stage) -> Floats:
+        """Velocities of held components where a stage closes [m/s], (n, 3), to second order; elsewhere none."""
+        middle = self.targets(0.5 * (stage.began + stage.closes), stage.start)
+        return stage.speed_of(self.targets(stage.began, stage.start), middle, self.targets(stage.closes, stage.start))
+
+    def _forces(self, stage: Stage) -> tuple[Floats, list[Energy]]:
+        t, force = stage.acts, self.dead_force(stage.closes)
         drag: list[Energy] = []
         wind = self.scene.wind
         if wind is None and not self.scene.forces:
             return force, drag
-        points, speeds = self.on_surface(x), self.on_surface(v)
+        points, speeds = self.on_surface(stage.at), self.on_surface(stage.moving)
         normals = self.area_normals(points)
         pushes: list[Floats] = []
         if wind is not None:
             c, unit, air = wind.resistance(t, points, speeds, normals)
-            drag.append(self.carried(NormalDrag(c, unit, points, air, h)))
+            drag.append(self.carried(NormalDrag(c, unit, self.on_surface(stage.base), air, stage.h)))
             if wind.lift:
                 pushes.append(wind.lift_force(t, points, speeds, normals))
         if self.scene.forces:

@@ -31,7 +31,7 @@ class Unfolding:
     height: Floats
     """Of each triangle above the edge [m], (e, 2)."""
     tangent: Floats
-    """Unit vector along the edge, (e, 3)."""
+    """Unit vector along the edge, (e, 3); in a pattern, as it lies in either face, (e, 2, 3)."""
     left: Floats
     """Unit vector in each side's plane, square to the edge, from right to left; (e, 2, 3)."""
 
@@ -44,7 +44,8 @@ class Unfolding:
     def components(self, directions: Floats) -> tuple[Floats, Floats]:
         """Components along t and n of a unit direction per face, (m, 3), on either side; each (e, 2)."""
         at = directions[self.faces]
-        return np.einsum("esk,ek->es", at, self.tangent), np.einsum("esk,esk->es", at, self.left)
+        along = "esk,ek->es" if self.tangent.ndim == 2 else "esk,esk->es"
+        return np.einsum(along, at, self.tangent), np.einsum("esk,esk->es", at, self.left)
 
     def stencil(self) -> Floats:
         """Weights K, (e, 4), of the heights of `vertices` above the flat hinge in its angle: θ = K·w, rad per m.
@@ -69,9 +70,8 @@ class Unfolding:
 
 def unfold(topology: Topology, positions: Floats) -> Unfolding:
     """The edges of `topology` at rest `positions`, shape (n, 3)."""
-    edges, given = topology.edges, topology.edge_faces
-    missing = given < 0
-    faces = np.where(missing, given[:, ::-1], given)
+    edges = topology.edges
+    faces, missing = _sides(topology)
     start = positions[edges[:, 0]]
     edge = positions[edges[:, 1]] - start
     length = np.linalg.norm(edge, axis=1)
@@ -81,9 +81,7 @@ def unfold(topology: Topology, positions: Floats) -> Unfolding:
     foot = np.einsum("esk,ek->es", to_opposite, tangent)
     rise = to_opposite - foot[:, :, None] * tangent[:, None, :]
     height = np.linalg.norm(rise, axis=2)
-    # The triangle that stands for a side lies right of the edge on the right, and where the left one is missing.
-    on_right = np.column_stack([missing[:, 0], ~missing[:, 1]])
-    left = rise / np.where(on_right, -height, height)[:, :, None]
+    left = rise / np.where(_on_right(missing), -height, height)[:, :, None]
     return Unfolding(
         vertices=np.column_stack([edges, opposite]),
         faces=faces,
@@ -94,3 +92,49 @@ def unfold(topology: Topology, positions: Floats) -> Unfolding:
         tangent=tangent,
         left=left,
     )
+
+
+def unfold_faces(topology: Topology, of_faces: Floats) -> Unfolding:
+    """The edges of an uncut `topology` whose faces have corners of their own, (m, 3, 3) [m]: edges as long as in the
+    mean of their faces, triangles with the areas they have (`rest_shape`)."""
+    edges = topology.edges
+    faces, missing = _sides(topology)
+    corners, slots = of_faces[faces], np.arange(3)
+    apex = np.argmax(topology.face_edges[faces] == np.arange(len(edges))[:, None, None], axis=2)
+    first = np.argmax(topology.faces[faces] == edges[:, 0, None, None], axis=2)
+    last = (slots.sum() - apex - first)[..., None, None]
+    start, end, opposite = (
+        np.take_along_axis(corners, place, axis=2)[:, :, 0]
+        for place in (first[..., None, None], last, apex[..., None, None])
+    )
+    edge = end - start
+    own = np.linalg.norm(edge, axis=2)
+    tangent = edge / own[:, :, None]
+    along = ((opposite - start) * tangent).sum(axis=2)
+    rise = opposite - start - along[:, :, None] * tangent
+    height = np.linalg.norm(rise, axis=2)
+    left = rise / np.where(_on_right(missing), -height, height)[:, :, None]
+    length = own.mean(axis=1)
+    stretch = length[:, None] / own
+    return Unfolding(
+        vertices=np.column_stack([edges, topology.faces[faces].sum(axis=2) - edges.sum(axis=1)[:, None]]),
+        faces=faces,
+        mirrored=np.asarray(missing.any(axis=1)),
+        length=length,
+        foot=along * stretch,
+        height=height / stretch,
+        tangent=tangent,
+        left=left,
+    )
+
+
+def _sides(topology: Topology) -> tuple[Ints, Bools]:
+    """Left and right face of each edge, (e, 2), the other one where there is none, and where that is."""
+    given = topology.edge_faces
+    missing = np.asarray(given < 0)
+    return np.where(missing, given[:, ::-1], given), missing
+
+
+def _on_right(missing: Bools) -> Bools:
+    """Which triangles lie right of the edge, (e, 2): on the right, and on the left where that one is missing."""
+    return np.column_stack([missing[:, 0], ~missing[:, 1]])

@@ -14,13 +14,15 @@ from time import perf_counter
 import numpy as np
 from scipy.sparse import diags
 
+from .checks import number, positive, whole
 from .energies.willmore import WillmoreEnergy
 from .errors import ShellError, listed
-from .linalg import Lu
+from .linalg.factor import Lu
+from .linalg.threads import limited
+from .linalg.vectors import inner
 from .mesh import Topology, check_positions, topology
 from .pieces import Pieces
 from .types import Floats, Ints, Sparse
-from .vectors import inner
 
 # The smallest angle of the mesh may fall to this share of the start's.
 ANGLE_SHARE = 0.5
@@ -96,11 +98,10 @@ class WillmoreFlow:
         memory: int = 3,
         denoise: bool = True,
     ) -> None:
-        if step is not None and not (np.isfinite(step) and step > 0):
-            raise ShellError(f"step must be a positive time [m⁴], not {step}")
-        if not tolerance >= 0:
-            raise ShellError(f"tolerance must not be negative, not {tolerance}")
-        mesh = topology(faces, len(positions))
+        if step is not None:
+            step = positive(step, "step", " time [m⁴]")
+        tolerance = number(tolerance, "tolerance", "zero or more", lambda given: given >= 0.0)
+        mesh = topology(faces, len(check_positions(positions, faces)))
         self._given = check_positions(positions, mesh.faces)
         if hold_volume and not mesh.closed:
             raise ShellError("hold_volume needs a closed mesh; this one has a boundary, which can be held instead")
@@ -163,20 +164,22 @@ class WillmoreFlow:
         """Energy now, dimensionless."""
         return self.energies[-1]
 
+    @limited(None)
     def run(self, steps: int | None = None) -> Floats:
         """Positions (n, 3) [m] after so many steps, or fewer if the flow comes to rest.
 
         By default they are as many as cost somewhat less than the factorisation did (figure 4 of the paper),
         more on small meshes. Work is counted, not timed, so that the result is the same on every machine.
         """
-        if steps is not None and steps < 0:
-            raise ShellError(f"steps must not be negative, not {steps}")
+        if steps is not None:
+            steps = whole(steps, "steps", 0)
         limit = max(SOLVES_PER_FACTOR * self._fill, FREE_WORK / len(self._x))
         done, step_work = 0, self._fill + 2 * PASS_WORK
         while (self._work + step_work <= limit if steps is None else done < steps) and self.advance():
             done += 1
         return self.positions
 
+    @limited(None)
     def advance(self) -> bool:
         """One step; False when the flow is at rest and nothing has moved."""
         started = perf_counter()

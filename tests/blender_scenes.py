@@ -51,6 +51,11 @@ def cache_folder():
     return Path(bpy.data.filepath).parent / "thin_shell_cache"
 
 
+def left():
+    """Names of the files in the cache folder, its trash left out."""
+    return sorted(path.name for path in cache_folder().iterdir() if path.name != "trash")
+
+
 def failure(operator, **options):
     """The message of an operator that must fail."""
     try:

@@ -22,6 +22,7 @@ from scipy.sparse.linalg import eigsh
 
 import meshes
 import shellcore as sc
+from shellcore.dynamics.stage import Stage
 from shellcore.system import System
 
 GRAVITY = 9.81
@@ -231,7 +232,7 @@ def beam_modes(ends: str, bending: str, cylindrical: bool, rows: int = 48, count
     system = System(sc.Scene([beam.shell]))
     points = beam.shell.rest_positions
     total = sum((e.hessian(points, psd=False).matrix() for e in system.elastic()), csr_matrix((3 * len(points),) * 2))
-    terms = system.begin_step(0.0, 1.0, points, 0 * points)
+    terms = system.begin_step(Stage.euler(0.0, 1.0, points, 0 * points))
     total = total + sum((e.hessian(points).matrix() for e in terms.energies), 0 * total)
     up = np.arange(2, 3 * len(points), 3)
     free = system.free[:, 2]
@@ -275,7 +276,8 @@ def swinging_strip(bending: str, rigidity: float = 1.0, rows: int = 24) -> float
     steps = 100
     period = 2.0 * np.pi / (CLAMPED_FREE[0] ** 2 * np.sqrt(rigidity))
     times, heights = [0.0], [beam.tip_at(beam.shell.start)[2]]
-    for frame in sc.simulate(scene, round(0.85 * steps), fps=steps / period, tolerance=1e-8):
+    options: dict[str, Any] = {"integrator": "implicit_euler", "substeps": 1, "solver": "auto", "tolerance": 1e-8}
+    for frame in sc.simulate(scene, round(0.85 * steps), fps=steps / period, **options):
         times.append(frame.time)
         heights.append(beam.tip_at(frame.positions)[2])
     t, z = np.array(times), np.array(heights)

@@ -7,13 +7,14 @@ from states import Sample, rotation
 
 from shellcore.axes import face_axes
 from shellcore.colliders import Plane, Sphere
+from shellcore.dynamics.stage import Stage
 from shellcore.energies.base import Energy
 from shellcore.energies.cubic import Cubic
 from shellcore.energies.drag import NormalDrag
 from shellcore.energies.fem import Fem
 from shellcore.energies.hinge import Hinge, hinge_weights
 from shellcore.energies.penalty import Penalty
-from shellcore.energies.pins import Attachments, SoftPins
+from shellcore.energies.pins import Attachments, Bands, SoftPins
 from shellcore.energies.pressure import Pressure
 from shellcore.energies.quadratic import crouzeix_raviart, vertex_form
 from shellcore.energies.springs import AreaSprings, EdgeSprings
@@ -66,6 +67,15 @@ def attachments(s: Sample) -> Attachments:
     return Attachments(first, first + 1, s.positive(n - 1), n)
 
 
+def bands(s: Sample) -> Bands:
+    """Some tight, some slack, none on the brink."""
+    n = len(s.x)
+    first = np.arange(n - 1)
+    length = np.linalg.norm(np.diff(s.x, axis=0), axis=1)
+    share = np.where(s.rng.random(n - 1) < 0.3, 1.5, s.rng.uniform(0.3, 0.9, n - 1))
+    return Bands(first, first + 1, s.positive(n - 1), share * length, n)
+
+
 def pressure(s: Sample, closed: bool) -> Pressure:
     energy = Pressure(s.faces, closed, len(s.x))
     energy.pressure = 1.7
@@ -75,14 +85,14 @@ def pressure(s: Sample, closed: bool) -> Pressure:
 
 def strain_viscosity(s: Sample) -> StrainViscosity:
     energy = StrainViscosity(fem(s), 0.02)
-    energy.begin_step(s.before, STEP)
+    energy.begin_step(Stage.euler(0.0, STEP, s.before, 0 * s.before))
     return energy
 
 
 def angle_viscosity(s: Sample) -> AngleViscosity:
     count = len(s.mesh.hinges)
     energy = AngleViscosity(hinge(s), s.positive(count), crouzeix_raviart(s.rest, s.mesh, np.ones(count)).matrix)
-    energy.begin_step(s.before, STEP)
+    energy.begin_step(Stage.euler(0.0, STEP, s.before, 0 * s.before))
     return energy
 
 
@@ -99,7 +109,7 @@ def penalty(s: Sample, shape: str) -> Penalty:
     at = int(np.argmax(np.diff(distance)))
     offset = np.full(len(s.x), 0.5 * (distance[at] + distance[at + 1]))
     energy = Penalty(surface, s.positive(len(s.x)), offset)
-    energy.begin_step(0.0, STEP, s.before, (s.x - s.before) / STEP)
+    energy.begin_step(Stage.euler(0.0, STEP, s.before, (s.x - s.before) / STEP))
     return energy
 
 
@@ -121,6 +131,7 @@ INTERNAL = {
     "quadratic, vertices": lambda s: vertex_form(s.rest, s.mesh, s.positive(len(s.mesh.hinges))),
     "cubic": cubic,
     "attachments": attachments,
+    "bands": bands,
     "strain viscosity": strain_viscosity,
     "angle viscosity": angle_viscosity,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,8 @@ def thrown(
     shell = sc.Shell(points, faces, wooden(ratio), bending, axes=axes, fracture=law, velocities=velocities)
     near = np.argmin((points[:, :2] ** 2).sum(axis=1))
     ball = sc.Sphere((0.0, 0.0, float(points[near, 2]) - 0.22), 0.2)
-    frame = list(sc.simulate(sc.Scene([shell], colliders=[ball]), frames, fps=96))[-1]
+    scheme: dict[str, Any] = {"integrator": "implicit_euler", "substeps": 1, "solver": "auto", "strain_limit": 1e-3}
+    frame = list(sc.simulate(sc.Scene([shell], colliders=[ball]), frames, fps=96, **scheme))[-1]
     gone = shell.hinges[frame.state["cut_0_states"] > 0]
     return Broken(shell, frame, points[gone[:, 1]] - points[gone[:, 0]])
 

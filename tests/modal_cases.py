@@ -84,7 +84,7 @@ def swings(frames: int = 56, fps: int = 30) -> tuple[np.ndarray, np.ndarray]:
     gravity = (0.0, 0.0, -6.0 * 0.5 * NARROW)
     beam = Beam(rows=20, gravity=gravity)
     scene = sc.Scene([beam.strip.shell], gravity=gravity)
-    steps = sc.simulate(scene, frames, fps=fps, integrator="newmark", tolerance=1e-5)
+    steps = sc.simulate(scene, frames, fps=fps, integrator="newmark", substeps=1, solver="auto", tolerance=1e-5)
     full = np.array([beam.strip.tip_at(frame.positions) for frame in steps])
     return np.array([beam.strip.tip_at(beam.modal.step(1 / fps)) for _ in range(frames)]), full
 

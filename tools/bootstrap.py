@@ -32,6 +32,8 @@ class Environment:
     python: str
     requirements: str
     folder: str
+    built: tuple[str, ...] = ()
+    """A package that is built from source there, and what its build is told; it takes a compiler and minutes."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,9 @@ class Suite:
     checks: tuple[tuple[str, ...], ...] = ()
     workers: int = 2
     runner: tuple[str, ...] = ("-m", "pytest")
+    marked: str = ""
+    kernels: str = ""
+    """Which processor's kernels OpenBLAS takes; those of the one it runs on where empty."""
 
 
 PY311 = Environment("3.11", "requirements/py311.txt", ".venv-3.11")
@@ -54,16 +59,35 @@ BPY45 = Environment("3.11", "requirements/bpy45.txt", ".venv-bpy-4.5")
 BPY50 = Environment("3.11", "requirements/bpy50.txt", ".venv-bpy-5.0")
 BPY52 = Environment("3.13", "requirements/bpy52.txt", ".venv-bpy-5.2")
 
+# numpy as Blender's own builds have it.
+NO_BLAS = Environment(
+    "3.11",
+    "requirements/py311.txt",
+    ".venv-3.11-no-blas",
+    built=("numpy", "-Dallow-noblas=true", "-Dblas=none", "-Dlapack=none"),
+)
+
 CHECKS = (
     ("-m", "ruff", "check", "."),
     ("-m", "ruff", "format", "--check", "."),
     ("-m", "mypy", "-p", "shellcore"),
+    ("tools/layers.py",),
 )
 # Not with the rest of the core: what runs in Blender, and what takes the time, which needs the machine for itself.
-APART = ("tests/addon", "tests/real", "tests/scenes", "tests/timed")
+APART = ("tests/addon", "tests/farm", "tests/real", "tests/scenes", "tests/timed")
 
-# What stands in benchmarks/ and is not run by `make bench`: shared code, and what runs inside Blender.
-NO_BENCH = ("common", "against_cloth", "drape_frames")
+# What stands in benchmarks/ and is not run by `make bench`: shared code, what has a command of its own.
+NO_BENCH = (
+    "common",
+    "against_cloth",
+    "drape_frames",
+    "nature",
+    "nature_trials",
+    "everyday",
+    "everyday_scenes",
+    "fuzz",
+    "farm_scaling",
+)
 
 ADDON_TYPES = (("tools/addon_types.py",),)
 IN_BPY = ("tools/in_blender.py",)
@@ -72,6 +96,9 @@ IN_BPY = ("tools/in_blender.py",)
 SUITES = (
     Suite("core on 3.11", PY311, ("tests",), skip=APART, checks=CHECKS + ADDON_TYPES),
     Suite("core on 3.13", PY313, ("tests",), skip=APART, checks=CHECKS),
+    # What round-off could decide, with kernels that add up in other orders than most processors' own.
+    Suite("last bit, Prescott", PY311, ("tests",), skip=APART, marked="last_bit", kernels="Prescott"),
+    Suite("last bit, Haswell", PY311, ("tests",), skip=APART, marked="last_bit", kernels="Haswell"),
     Suite("timed on 3.11", PY311, ("tests/timed",), workers=1),
     Suite("timed on 3.13", PY313, ("tests/timed",), workers=1),
     Suite("Blender 4.2", BPY42, ("tests/addon",), workers=1, runner=IN_BPY),
@@ -80,9 +107,13 @@ SUITES = (
     Suite("Blender 5.2", BPY52, ("tests/addon",), workers=1, runner=IN_BPY),
     # The gallery's scenes at reduced size, in one Blender only: what they test is physics, not versions.
     Suite("sample scenes", BPY42, ("tests/scenes",), workers=1, runner=IN_BPY),
-    # Skips itself where there is no such Blender.
-    Suite("a real Blender", BPY42, ("tests/real",), workers=1, runner=IN_BPY),
+    # Engines of farms, which are installed beside one Blender.
+    Suite("farm", BPY42, ("tests/farm",), workers=1, runner=IN_BPY),
 )
+# By hand, with BLAS=none.
+WITHOUT_BLAS = Suite("core without BLAS", NO_BLAS, ("tests",), skip=APART)
+# Where REAL_BLENDER names a program that runs one.
+REAL_BLENDER = Suite("a real Blender", BPY42, ("tests/real",), workers=1, runner=IN_BPY)
 
 
 class Stop(Exception):
@@ -91,8 +122,10 @@ class Stop(Exception):
 
 def main(arguments: list[str]) -> int:
     commands = {
-        "test": test, "demo": demo, "bench": bench, "bench-cloth": bench_cloth, "validate": validate, "scene": scene,
-        "gallery": gallery, "blends": blends, "extension": extension,
+        "test": test, "demo": demo, "bench": bench, "bench-cloth": bench_cloth,
+        "bench-nature": bench_nature, "bench-everyday": bench_everyday, "bench-fuzz": bench_fuzz, "validate": validate,
+        "scene": scene, "gallery": gallery, "blends": blends, "extension": extension, "constants": constants,
+        "farm-demo": farm_demo,
     }  # fmt: skip
     command = commands.get(arguments[0]) if arguments else None
     try:
@@ -107,9 +140,12 @@ def main(arguments: list[str]) -> int:
 
 
 def test(arguments: list[str]) -> int:
-    """Every suite whose Python is here; with CI=true every suite."""
+    """Every suite whose Python is here; with CI=true every suite; with `--blas none` that on a numpy without BLAS."""
+    if arguments[:1] == ["--blas"]:
+        return without_blas(arguments[1:])
+    real = bool(os.environ.get("REAL_BLENDER"))
     ready, missing = [], []
-    for suite in SUITES:
+    for suite in (*SUITES, REAL_BLENDER) if real else SUITES:
         python = prepared(suite.environment)
         why = f"there is no Python {suite.environment.python} here"
         if python is not None and suite.runner == IN_BPY:
@@ -124,24 +160,41 @@ def test(arguments: list[str]) -> int:
         needs = "; ".join(f"{suite.name}: {why}" for suite, why in missing)
         raise Stop(f"With CI=true nothing is skipped, but {needs}.")
 
-    failed = []
+    failed = [f"{suite.name}: {why}" for suite, why in missing if suite is REAL_BLENDER]
     for suite, python in ready:
         say(suite.name)
         for check in suite.checks:
             if run(python, *check) != 0:
                 failed.append(f"{suite.name}: {' '.join(check)}")
-        if run(python, *suite.runner, *pytest_arguments(suite), *arguments) not in passing(arguments):
+        if run(python, *suite.runner, *pytest_arguments(suite), *arguments, kernels=suite.kernels) not in passing(
+            arguments
+        ):
             failed.append(f"{suite.name}: pytest")
     for suite, why in missing:
         say(f"skipped: {suite.name}: {why}")
     for failure in failed:
         say(f"failed: {failure}")
+    if not real:
+        print("real Blender: not run", flush=True)
     return 1 if failed else 0
+
+
+def without_blas(arguments: list[str]) -> int:
+    """Tests of the core, and what everyday scenes cost, on a numpy that has no BLAS."""
+    if arguments[:1] != ["none"]:
+        raise Stop("BLAS takes none: make test BLAS=none.")
+    python = prepared(NO_BLAS)
+    if python is None:
+        raise Stop(f"There is no Python {NO_BLAS.python} here.")
+    say(WITHOUT_BLAS.name)
+    failed = run(python, "-m", "pytest", *pytest_arguments(WITHOUT_BLAS), *arguments[1:])
+    return failed or run(python, "benchmarks/everyday.py")
 
 
 def pytest_arguments(suite: Suite) -> list[str]:
     workers = ["-n", str(suite.workers)] if suite.workers > 1 else []
-    return [*workers, *(f"--ignore={path}" for path in suite.skip), *suite.tests]
+    marked = ["-m", suite.marked] if suite.marked else []
+    return [*workers, *marked, *(f"--ignore={path}" for path in suite.skip), *suite.tests]
 
 
 def passing(arguments: list[str]) -> tuple[int, ...]:
@@ -176,6 +229,21 @@ def bench_cloth(arguments: list[str]) -> int:
     return done or run(drawing, "benchmarks/cloth/picture.py")
 
 
+def bench_nature(arguments: list[str]) -> int:
+    """Random trials beside exact laws and fine runs."""
+    return run(any_python(), "benchmarks/nature.py", *arguments)
+
+
+def bench_everyday(arguments: list[str]) -> int:
+    """What a frame and vertex of everyday scenes costs."""
+    return run(any_python(), "benchmarks/everyday.py", *arguments)
+
+
+def bench_fuzz(arguments: list[str]) -> int:
+    """Random scenes, and what must never happen in them."""
+    return run(any_python(), "benchmarks/fuzz.py", *arguments)
+
+
 def validate(arguments: list[str]) -> int:
     """The tables and plots of docs/validation.md."""
     return run(any_python(), "benchmarks/validation.py", *arguments)
@@ -200,6 +268,16 @@ def blends(arguments: list[str]) -> int:
 
 def extension(arguments: list[str]) -> int:
     return run(blender(), "tools/extension.py", *arguments)
+
+
+def farm_demo(arguments: list[str]) -> int:
+    """Six variants of a flag, baked by two engines of a farm side by side."""
+    return run(blender(), "tools/farm_demo.py", *arguments)
+
+
+def constants(arguments: list[str]) -> int:
+    """Numbers that somebody chose, by file."""
+    return run(any_python(), "tools/constants.py", *arguments)
 
 
 def blender() -> Path:
@@ -228,7 +306,8 @@ def prepared(environment: Environment) -> Path | None:
     python = folder / "bin" / "python"
     stamp = folder / "installed"
     pins = (ROOT / environment.requirements).read_bytes()
-    wanted = hashlib.sha256(environment.python.encode() + b"\n" + pins).hexdigest()
+    special = "\n".join(environment.built).encode()
+    wanted = hashlib.sha256(environment.python.encode() + b"\n" + pins + special).hexdigest()
     if stamp.is_file() and stamp.read_text() == wanted and version(str(python)) == environment.python:
         return python
 
@@ -241,6 +320,7 @@ def prepared(environment: Environment) -> Path | None:
     for command in (
         (base, "-m", "venv", str(folder)),
         (*pip, "install", "--no-deps", "--only-binary", ":all:", "-r", environment.requirements),
+        *from_source(environment, pip, pins.decode()),
         (*pip, "check"),
     ):
         if subprocess.run(command, cwd=ROOT, env=clean_environment()).returncode != 0:
@@ -249,6 +329,16 @@ def prepared(environment: Environment) -> Path | None:
             )
     stamp.write_text(wanted)
     return python
+
+
+def from_source(environment: Environment, pip: tuple[str, ...], pins: str) -> tuple[tuple[str, ...], ...]:
+    """The command that builds a package from its source where the environment asks for it."""
+    if not environment.built:
+        return ()
+    name, *told = environment.built
+    pin = next(line for line in pins.splitlines() if line.startswith(f"{name}=="))
+    how = ("install", "--no-deps", "--force-reinstall", "--no-binary", name, pin)
+    return ((*pip, *how, *(f"-Csetup-args={word}" for word in told)),)
 
 
 def interpreter(wanted: str) -> str | None:
@@ -282,9 +372,12 @@ def version(python: str, needs: str = "sys") -> str | None:
     return ".".join(words[1:]) if answer.returncode == 0 and words[:1] == ["cpython"] else None
 
 
-def run(python: Path, *arguments: str) -> int:
-    """Run the environment's Python in the project's folder; its output is ours."""
-    return subprocess.run((str(python), *arguments), cwd=ROOT, env=clean_environment(python)).returncode
+def run(python: Path, *arguments: str, kernels: str = "") -> int:
+    """Run the environment's Python in the project's folder, OpenBLAS with these `kernels`; its output is ours."""
+    environment = clean_environment(python)
+    if kernels:
+        environment["OPENBLAS_CORETYPE"] = kernels
+    return subprocess.run((str(python), *arguments), cwd=ROOT, env=environment).returncode
 
 
 def clean_environment(python: Path | None = None) -> dict[str, str]:

@@ -1,10 +1,10 @@
 """What `make extension` does: a zip for each platform in dist/, built and validated by Blender's own tool.
 
-1. fetch the scipy wheels of requirements/wheels.txt into wheels/ (checked by hash; only the missing ones),
+1. fetch the wheels of requirements/wheels*.txt into wheels/ (checked by hash; only the missing ones),
 2. copy what ships to build/extension/, with a manifest that lists the wheels,
 3. build one zip per platform with the tool inside pip's bpy, and validate each.
 
-`make extension ARGS=--without-wheels` builds one zip without scipy instead, `ARGS="--only linux-x64"` one platform's;
+`make extension ARGS=--without-wheels` builds one zip without any instead, `ARGS="--only linux-x64"` one platform's;
 `--to FOLDER` puts either there.
 """
 
@@ -27,17 +27,21 @@ ROOT = Path(__file__).resolve().parent.parent
 WHEELS, STAGE, DIST = ROOT / "wheels", ROOT / "build" / "extension", ROOT / "dist"
 SHIPPED = ("__init__.py", "LICENSE", "addon", "shellcore")
 
-# Blender's name of a platform and what the names of its wheels end with.
+# Blender's name of a platform and what the names of its wheels end with; all carry those that end with ANY.
 PLATFORMS = {"linux-x64": "_x86_64.whl", "windows-x64": "win_amd64.whl", "macos-arm64": "_arm64.whl"}
+ANY = "-none-any.whl"
 
 
 class Wheel(NamedTuple):
-    """A wheel that ships: Blender's platform and pip's name for it, the Python, the pinned requirement."""
+    """A wheel that ships: Blender's platform ("any": all) and pip's name for it, the Python, the pinned requirement."""
 
     platform: str
     tag: str
     python: str
     pins: str = "requirements/wheels.txt"
+
+    def serves(self, platform: str) -> bool:
+        return self.platform in (platform, "any")
 
     @property
     def folder(self) -> Path:
@@ -54,6 +58,7 @@ SHIPPED_WHEELS = (
     Wheel("windows-x64", "win_amd64", "3.13"),
     Wheel("macos-arm64", "macosx_12_0_arm64", "3.11"),
     Wheel("macos-arm64", "macosx_12_0_arm64", "3.13"),
+    Wheel("any", "any", "3.11", "requirements/wheels_any.txt"),
 )
 
 
@@ -93,7 +98,7 @@ def main() -> int:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Build the extension's zips.")
-    parser.add_argument("--without-wheels", action="store_true", help="one zip without scipy")
+    parser.add_argument("--without-wheels", action="store_true", help="one zip without scipy and threadpoolctl")
     parser.add_argument("--only", choices=sorted(PLATFORMS), help="the zip of one platform")
     parser.add_argument("--to", type=Path, metavar="FOLDER", help="where to (default: dist/)")
     return parser.parse_args()
@@ -113,10 +118,10 @@ def fetched(platforms: list[str]) -> list[Path]:
     """The wheels of these platforms, one for each Python."""
     wheels = []
     for wheel in SHIPPED_WHEELS:
-        if wheel.platform not in platforms:
+        if not any(wheel.serves(platform) for platform in platforms):
             continue
         if not list(wheel.folder.glob("*.whl")):
-            print(f"fetching scipy for {wheel.platform}, Python {wheel.python}", flush=True)
+            print(f"fetching {wheel.pins} for {wheel.platform}, Python {wheel.python}", flush=True)
             command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "download"]
             command += ["--no-deps", "--only-binary", ":all:", "--require-hashes", "--dest", str(wheel.folder)]
             command += ["--implementation", "cp", "--python-version", wheel.python]
@@ -183,8 +188,8 @@ def inspected(folder: Path, platforms: list[str]) -> list[str]:
         wheels = [name for name in names if name.endswith(".whl")]
         if stray:
             raise Stop(f"{archives[0].name} holds what does not ship: {', '.join(stray)}.")
-        wanted = sum(wheel.platform == platform for wheel in SHIPPED_WHEELS)
-        if len(wheels) != wanted or not all(name.endswith(PLATFORMS[platform]) for name in wheels):
+        wanted = sum(wheel.serves(platform) for wheel in SHIPPED_WHEELS)
+        if len(wheels) != wanted or not all(name.endswith((PLATFORMS[platform], ANY)) for name in wheels):
             raise Stop(f"{archives[0].name} does not hold exactly its own wheels: {', '.join(wheels) or 'none'}.")
         size = archives[0].stat().st_size / 1e6
         lines.append(f"{folder.name}/{archives[0].name}: {size:.0f} MB, {len(names)} files, {len(wheels)} wheels")

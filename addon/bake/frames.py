@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import compat
 from ..bridge.build import Link, Simulation
+from ..bridge.mesh import inputs_visible
 from ..bridge.units import to_world
 from ..cache import pc2
 from ..errors import UserError
@@ -19,8 +20,11 @@ PER_VERTEX = ("contact",)
 def solver_options(obj: Any) -> dict[str, Any]:
     """Keywords of `sc.progress` from the panel."""
     settings = obj.thin_shell
+    by_quality = settings.integrator == "sdirk2"
+    custom = settings.quality == "CUSTOM"
     return {
-        "substeps": settings.substeps,
+        "substeps": None if by_quality else settings.substeps,
+        "accuracy": settings.accuracy / 100.0 if custom else settings.quality.lower(),
         "integrator": settings.integrator,
         "beta": settings.newmark_beta,
         "gamma": settings.newmark_gamma,
@@ -32,14 +36,23 @@ def solver_options(obj: Any) -> dict[str, Any]:
     }
 
 
-def show(scene_name: str, frame: int, simulation: Simulation, start: int, fps: float) -> None:
-    """Move the playhead and sample what moves."""
-    bpy.data.scenes[scene_name].frame_set(frame)
-    for link in simulation.links:
-        obj = bpy.data.objects.get(link.name)
-        if obj is None or compat.session_uid(obj) != link.uid:
-            raise UserError(f"'{link.name}' was deleted or renamed during the bake: bake again")
-    simulation.capture((frame - start) / fps)
+def show(scene: Any, frame: int, simulation: Simulation, start: int, fps: float) -> None:
+    """Move the playhead and sample what moves; afterwards the objects are as their artist has them."""
+    objects = [shown(link) for link in simulation.links]
+    with inputs_visible(objects):
+        scene.frame_set(frame)
+        for link in simulation.links:
+            shown(link)
+        simulation.capture((frame - start) / fps)
+
+
+def shown(link: Link) -> Any:
+    """The object of a link, as it is now."""
+    every: Any = bpy.data.objects
+    obj = next((each for each in every if compat.session_uid(each) == link.uid), None)
+    if obj is None:
+        raise UserError(f"'{link.name}' was deleted or renamed during the bake: bake again", object=link.name)
+    return obj
 
 
 def shares(store: Store, simulation: Simulation, frame: Any) -> list[Share]:
@@ -54,7 +67,7 @@ def shares(store: Store, simulation: Simulation, frame: Any) -> list[Share]:
         # Copies come after the shell's own vertices, and their parents are numbered as in the frame before.
         parents = frame.parent[part][target.points :] - before
         values: dict[str, Any] = {}
-        for name in target.keep_fields:
+        for name in target.info.fields:
             if name == "velocity":
                 values[name] = frame.velocities[part]
                 continue
@@ -71,12 +84,12 @@ def shares(store: Store, simulation: Simulation, frame: Any) -> list[Share]:
 def first_share(target: Target, link: Link) -> Share:
     """The sheet before anything happened."""
     count = len(link.shell.start)
-    zero = {name: np.zeros((count, 3) if name == "velocity" else count) for name in target.keep_fields}
+    zero = {name: np.zeros((count, 3) if name == "velocity" else count) for name in target.info.fields}
     return Share(link.shell.limit(link.shell.start), link.shell.faces, np.zeros(0, dtype=np.int64), zero)
 
 
 def state_from_cache(
-    store: Store, simulation: Simulation, scene: str, start: int, frame: int, fps: float
+    store: Store, simulation: Simulation, scene: Any, start: int, frame: int, fps: float
 ) -> dict[str, Any]:
     """State at a frame of a finished bake: positions as baked, velocities from the last two frames."""
     for link in simulation.links:

@@ -1,12 +1,14 @@
 """A bake of shells that are simulated together, as a generator that can stop after any solver iteration.
 
-Nothing here keeps a Blender object from one step to the next: names are looked up again, so an undo or a deleted object
-between two steps ends in a message, not in a crash.
+Nothing here keeps a Blender object from one step to the next: objects are looked up again by their numbers, so an undo
+or a deleted object between two steps ends in a message, not in a crash. Between two steps the scene is as its artist
+has it, but for the playhead and, in a window, the preview.
 """
 
 import time
+import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -14,28 +16,36 @@ from typing import Any
 import bpy
 
 from ... import shellcore as sc
-from .. import compat
-from ..bridge.build import Simulation, build
-from ..bridge.mesh import MeshArrays, inputs_visible
+from .. import compat, preferences
+from ..bridge.build import Link, Simulation, build
+from ..bridge.lookup import KnownScene, known_scene
+from ..bridge.mesh import inputs_visible
 from ..bridge.units import frames_per_second
-from ..cache import attributes, cracks, pc2, playback, sidecar, state
-from ..cache.files import CacheError
-from ..cache.paths import make_folder
-from ..cache.splits import Splits
+from ..cache import pc2, playback, sidecar, state
+from ..cache.files import CacheError, is_there, reason
+from ..cache.paths import CachePaths, make_folder
+from ..cache.preview import Preview
+from ..cache.splits import Cut
 from ..errors import UserError
+from ..preflight import Issue, refuse
 from ..properties.cache import RESULTS
 from ..realtime.motion import Motion, modal_simulation
 from ..realtime.properties import is_modal
 from ..realtime.steps import progress as modal_steps
-from . import fingerprint
-from .frames import first_share, shares, show, solver_options, state_from_cache
+from . import attach, fingerprint, owners
+from .frames import first_share, shares, show, shown, solver_options, state_from_cache
+from .inputs import Watch, scripted
 from .location import paths_of, write_paths
-from .order import Order, Report
-from .store import Store, Target, reopen_unfinished, versions, whole_result
+from .order import ATTACHING, PREPARING, Order, Report
+from .span import first_frame
+from .store import Store, Target, find_unfinished, origin, reopen_unfinished, whole_result
 
 
 class Job:
     """Runs an order; afterwards `error` says what went wrong and `done` up to which frame there are results."""
+
+    label = "a bake"
+    lasting = True
 
     def __init__(self, order: Order) -> None:
         self.order = order
@@ -44,37 +54,158 @@ class Job:
         self.done = 0
         self.complete = False
         self.published = False
-        self.cracks: dict[str, tuple[MeshArrays, Splits]] = {}
-        """Of each object that broke: its mesh as it was read, and what became of it."""
+        self.moved = False
+        """Whether there is more than the sheet at rest."""
         self.latest: dict[str, tuple[Any, Any]] = {}
         """Object space positions and triangles of the last frame by object, to be drawn while the bake goes on."""
+        self.issues: list[Issue] = []
+        """What Check warns of, looked for before the first frame."""
         self.warnings: list[str] = []
+        self.window = False
+        """Whether the last frame is shown in the place of the mesh; stopped the playhead stays on it."""
+        self.previews: dict[str, Preview] = {}
+        """What shows it, by object."""
+        self.unseen = ""
+        """Why nothing shows it; empty where something does."""
+        self.running = False
+        self.watch: Watch | None = None
+        """What the bake reads, to be compared with what it began with."""
+        self._scene: KnownScene
+        self._links: list[Link] = []
+        self._paths: dict[int, CachePaths] = {}
+        """Files that are baked to, by numbers of the objects."""
+        self.uids: dict[str, int] = {}
+        """Numbers of the objects, by the names that the order has for them."""
         self.stats: dict[str, float] = {"iterations": 0, "handling": 0.0}
         """Solver iterations, and seconds spent outside the core: moving the playhead, sampling, writing."""
 
     def run(self) -> Iterator[Report]:
-        """Bake; every fault ends up in `error`, with the frames so far kept."""
-        scene = bpy.data.scenes[self.order.scene]
+        """Bake; every fault ends up in `error`, with the frames so far kept.
+
+        Windows may show other scenes meanwhile: every piece of work is done inside the bake's own.
+        """
+        self._scene = known_scene(bpy.data.scenes[self.order.scene])
+        steps = self._guarded()
+        try:
+            while True:
+                with self._scene.inside():
+                    report = next(steps, None)
+                if report is None:
+                    return
+                yield report
+        finally:
+            with self._scene.inside():
+                steps.close()
+
+    def _guarded(self) -> Generator[Report, None, None]:
+        scene = self._scene.get()
         playhead = scene.frame_current, scene.frame_subframe
         try:
             yield from self._run()
         except (UserError, CacheError, sc.ShellError, sc.StepFailed) as error:
-            self.error = error
+            self.error = self.error or error
         except MemoryError:
             self.error = UserError(
                 "there is not enough memory for this bake: use a coarser mesh or close other programs"
             )
+        except Exception as error:
+            self.error = unforeseen(error)
         finally:
-            again = bpy.data.scenes.get(self.order.scene)
-            if again is not None:
+            owners.release(self)
+            self._end_previews()
+            self.running = False
+            if self.watch is not None:
+                self.watch.close()
+            again = self._scene.find()
+            if again is not None and self.window and self.stop and self.done:
+                again.frame_set(self.done)
+            elif again is not None:
                 again.frame_set(playhead[0], subframe=playhead[1])
+        if self.error is not None and self.published and self.moved and self.order.attach:
+            try:
+                self._attach()
+            except (UserError, CacheError) as error:
+                self.warnings.append(str(error))
+
+    def compare(self) -> None:
+        """Stop where what the bake reads is no more what it began with, by an edit or an undo."""
+        if self.watch is None or self.stop:
+            return
+        try:
+            with self._scene.inside():
+                # What scripts changed is told of by the next evaluation only, which would be the next frame's.
+                bpy.context.view_layer.update()
+                changed = self.watch.changed(self._scene.find())
+        except UserError as error:
+            changed = str(error)
+        except Exception as error:
+            self.error, self.stop = unforeseen(error), True
+            return
+        if changed:
+            self.error = UserError(f"{changed}, which the bake reads: it was stopped")
+            self.stop = True
+
+    def waits_for(self) -> str:
+        """Name of an object in Edit Mode that must leave it before the bake goes on."""
+        return "" if self.watch is None or not self.running else self.watch.in_edit_mode()
+
+    def preview(self) -> None:
+        """Show the last frame in the place of the mesh; where that cannot be, the bake goes on unseen."""
+        try:
+            for link in self._links if self.window and not self.unseen else []:
+                if link.name not in self.latest:
+                    continue
+                if link.name not in self.previews:
+                    self.previews[link.name] = Preview(shown(link), len(link.arrays.positions))
+                self.previews[link.name].write(self.latest[link.name][0])
+        except OSError as error:
+            self.unseen = f"the frame under way cannot be shown ({bpy.app.tempdir}: {reason(error)})"
+            self.warnings.append(self.unseen)
+            self._end_previews()
+
+    def aside(self) -> None:
+        """Show nothing until the next preview."""
+        for preview in self.previews.values():
+            preview.turn(on=False)
+
+    def torn(self) -> list[tuple[Any, Any, Any]]:
+        """Objects that the preview cannot show, with positions (n, 3) and triangles (m, 3) of the last frame."""
+        hidden = [link for link in self._links if link.name in self.latest and link.name in self.previews]
+        found = [
+            (_by_number(link.uid), *self.latest[link.name]) for link in hidden if not self.previews[link.name].whole
+        ]
+        return [each for each in found if each[0] is not None]
+
+    def hide(self) -> None:
+        """A file that is saved knows nothing of the bake under way."""
+        for preview in self.previews.values():
+            preview.hide()
+
+    def show(self) -> None:
+        for preview in self.previews.values():
+            preview.show()
+
+    def let_go(self) -> None:
+        """Another file is opened."""
+        self.stop = True
+
+    def _end_previews(self) -> None:
+        for preview in self.previews.values():
+            preview.close()
+        self.previews.clear()
 
     def _run(self) -> Iterator[Report]:
-        order, scene = self.order, bpy.data.scenes[self.order.scene]
+        order = self.order
         objects = self._objects()
-        start = objects[0].thin_shell.frame_start
+        for obj in objects:
+            if obj.name not in bpy.context.view_layer.objects:
+                raise UserError(
+                    f"{obj.name}: it is in no collection of this view layer: include its collection to bake it",
+                    object=obj.name,
+                )
+        start = first_frame(order, objects[0])
         if order.last < start:
-            raise UserError(f"{objects[0].name}: the last frame {order.last} lies before the Simulation Start {start}")
+            raise UserError(f"{objects[0].name}: the last frame {order.last} lies before the first, {start}")
         if order.target == "SHAPE_KEYS":
             for obj in objects:
                 playback.check_shape_keys(obj)
@@ -87,17 +218,20 @@ class Job:
                 raise UserError(f"{objects[0].name}: a bake in real time has no frame to continue from: press Bake")
             # It is over in seconds, and the same from the start.
             self.order = order = replace(order, mode="new")
+        owners.take(self, self._objects())
         yield Report("Reading the scene", start, start, order.last)
-        with inputs_visible(self._objects()):
-            yield from self._simulate(scene.name, start)
-        if self.published:
-            yield Report("Attaching the result", self.done, start, order.last)
-            self._attach(start)
+        yield from self._simulate(start)
+        if self.published and order.attach:
+            yield Report(ATTACHING, self.done, start, order.last)
+            self._attach()
 
     def _objects(self) -> list[Any]:
         found: list[Any] = []
+        every: Any = bpy.data.objects
         for name in self.order.objects:
-            obj: Any = bpy.data.objects.get(name)
+            # Renamed meanwhile it is still the same.
+            uid = self.uids.get(name)
+            obj: Any = every.get(name) if uid is None else _by_number(uid)
             if obj is None:
                 raise UserError(f"'{name}' was deleted or renamed during the bake: bake again")
             if obj.library is not None:
@@ -106,43 +240,49 @@ class Job:
                     f"Relations) to bake it here",
                     object=name,
                 )
-            if name not in bpy.context.view_layer.objects:
-                raise UserError(
-                    f"{name}: it is in no collection of this view layer: include its collection to bake it", object=name
-                )
+            self.uids[name] = compat.session_uid(obj)
             found.append(obj)
         return found
 
-    def _simulate(self, scene_name: str, start: int) -> Iterator[Report]:
-        order = self.order
-        bpy.data.scenes[scene_name].frame_set(start)
-        objects = self._objects()
-        scene = bpy.data.scenes[scene_name]
-        modal = is_modal(objects[0])
-        with self._heard():
-            simulation = modal_simulation(scene, objects[0]) if modal else build(scene, objects)
+    def _simulate(self, start: int) -> Iterator[Report]:
+        order, scene, objects = self.order, self._scene.get(), self._objects()
+        motion, modal = None, is_modal(objects[0])
+        threads = order.threads or preferences.threads()
+        self.watch, self.running = Watch(scene, objects), True
+        with inputs_visible(objects), self._heard():
+            scene.frame_set(start)
+            self.issues = refuse(scene, objects, order.target)
+            simulation = modal_simulation(scene, objects[0]) if modal else build(scene, objects, start=start)
+            if modal:
+                motion = Motion(scene, objects[0], simulation, threads)
+        self._accept()
         fps = frames_per_second(scene)
+        self._links = simulation.links
         store = self._store(scene, objects, simulation, start, fps)
-        options = solver_options(objects[0])
+        options = solver_options(objects[0]) | {"threads": threads}
         try:
             solver_state, frame = self._open(objects, store, simulation, start, fps)
             del objects, scene
             if frame > start:
-                show(scene_name, frame, simulation, start, fps)
-            yield Report("Preparing the solver", frame, start, order.last)
+                self._show(frame, simulation, start, fps)
+            yield Report(PREPARING, frame, start, order.last)
             count = order.last - frame
             with self._heard():
-                if modal:
-                    motion = Motion(bpy.data.scenes[scene_name], self._objects()[0], simulation)
+                if motion is not None:
                     steps: Any = modal_steps(motion, count, fps)
                 else:
                     steps = sc.progress(simulation.scene, frames=count, fps=fps, resume=solver_state, **options)
-            yield from self._frames(steps, store, simulation, scene_name, start, frame, fps)
+            yield from self._frames(steps, store, simulation, start, frame, fps)
         finally:
             self._keep(store)
-            for link, target in zip(simulation.links, store.targets, strict=True):
-                if target.splits is not None:
-                    self.cracks[link.name] = link.arrays, target.splits
+
+    def _show(self, frame: int, simulation: Simulation, start: int, fps: float) -> None:
+        show(self._scene.get(), frame, simulation, start, fps)
+        self._accept()
+
+    def _accept(self) -> None:
+        if self.watch is not None and scripted():
+            self.watch.accept(self._scene.get())
 
     @contextmanager
     def _heard(self) -> Iterator[None]:
@@ -153,20 +293,20 @@ class Job:
         self.warnings += [str(w.message) for w in caught]
 
     def _frames(
-        self, steps: Any, store: Store, simulation: Simulation, scene_name: str, start: int, frame: int, fps: float
+        self, steps: Any, store: Store, simulation: Simulation, start: int, frame: int, fps: float
     ) -> Iterator[Report]:
         order = self.order
         self.done = frame
         while frame < order.last and not self.stop:
             began = time.perf_counter()
-            show(scene_name, frame + 1, simulation, start, fps)
+            self._show(frame + 1, simulation, start, fps)
             self.stats["handling"] += time.perf_counter() - began
             for step in steps:
                 if step.frame is not None:
                     break
                 if self.stop:
                     return
-                stage = "Factoring the matrix" if step.stage == "factor" else "Solving"
+                stage = PREPARING if step.stage == "factor" else "Solving"
                 yield Report(stage, frame + 1, start, order.last, f"iteration {step.iteration}")
             began = time.perf_counter()
             frame += 1
@@ -178,7 +318,7 @@ class Job:
                 link.name: (local, part.faces)
                 for link, local, part in zip(simulation.links, placed, parts, strict=True)
             }
-            self.done = frame
+            self.done, self.moved = frame, True
             self.stats["iterations"] += made.stats.get("iterations", 0)
             self.stats["stretch_scale"] = min(made.stats.get("stretch_scales", [1.0]))
             self.stats["handling"] += time.perf_counter() - began
@@ -186,17 +326,23 @@ class Job:
         self.complete = frame >= order.last
 
     def _store(self, scene: Any, objects: list[Any], simulation: Simulation, start: int, fps: float) -> Store:
-        paths = [write_paths(obj) for obj in objects]
+        paths: list[CachePaths] = []
+        for obj in objects:
+            paths.append(write_paths(obj, paths))
+        self._paths = {compat.session_uid(obj): place for obj, place in zip(objects, paths, strict=True)}
         make_folder(paths[0].folder)
         whole = fingerprint.of_simulation(simulation, [fingerprint.of_settings(obj, scene) for obj in objects])
+        read = {} if self.watch is None else self.watch.digests()
         targets = []
         for obj, place, link in zip(objects, paths, simulation.links, strict=True):
             keep = [name for name in RESULTS if getattr(obj.thin_shell, f"keep_{name}")]
             info = sidecar.Sidecar(
                 object=obj.name, points=len(link.arrays.positions), start=start, end=self.order.last, fps=fps,
-                fingerprint=whole, group=[p.name for p in paths], fields=keep, **versions(),
+                fingerprint=whole, group=[p.name for p in paths], fields=keep, breaks=obj.thin_shell.use_fracture,
+                **origin(obj, fingerprint.of_settings(obj, scene), read[compat.session_uid(obj)], self.order.target),
             )  # fmt: skip
-            targets.append(Target(place, keep, info, obj.thin_shell.use_fracture, link.shell.faces))
+            cut = Cut(link.shell.faces, link.arrays.corners, link.arrays.polygons)
+            targets.append(Target(place, info, cut))
         return Store(targets, whole)
 
     def _open(
@@ -205,21 +351,22 @@ class Job:
         """Open the files; the state to go on from and the last frame that is there already."""
         order = self.order
         if order.mode == "resume":
-            there = []
-            for target in store.targets:
-                info = reopen_unfinished(target.paths, target.keep_fields, target.breaks)
+            # What cannot go on stays as it is, and plays.
+            begun = [find_unfinished(target.paths) for target in store.targets]
+            for info in begun:
                 if info.fingerprint != store.fingerprint or info.start != start:
                     raise UserError(
                         f"{info.object}: settings or mesh changed since the bake stopped at frame {info.last_frame}: "
                         "press Bake to start again, or Continue from Frame to keep what is there"
                     )
-                there.append(info.samples)
-            if all(samples <= 1 for samples in there):
-                store.open(keep=1)
-                return None, start
+            if min(info.samples for info in begun) <= 1 or not is_there(store.targets[0].paths.state):
+                return self._begin(store, simulation, start)
             solver_state, frame, mark = state.load(store.targets[0].paths.state)
             if mark != store.fingerprint:
                 raise UserError("the saved state belongs to another bake: press Bake to start again")
+            for target, info in zip(store.targets, begun, strict=True):
+                reopen_unfinished(target.paths)
+                target.info.fields, target.info.seconds = info.fields, info.seconds
             store.open(keep=frame - start + 1)
             return solver_state, frame
         if order.mode == "continue" and order.from_frame > start:
@@ -232,28 +379,34 @@ class Job:
                     )
             sources = [playback.playing_points(obj) or paths_of(obj).pc2 for obj in objects]
             for target in store.targets:
-                target.keep_fields, target.info.fields = [], []  # frames before were baked without them
+                target.info.fields = []  # frames before were baked without them
             store.open()
             for target, source in zip(store.targets, sources, strict=True):
                 if target.writer is None:
                     raise CacheError("the cache is not open")
                 pc2.copy_part(source, target.writer, order.from_frame - start + 1)
                 target.info.samples = target.writer.samples
-            return state_from_cache(store, simulation, order.scene, start, order.from_frame, fps), order.from_frame
+            scene = self._scene.get()
+            return state_from_cache(store, simulation, scene, start, order.from_frame, fps), order.from_frame
+        return self._begin(store, simulation, start)
+
+    def _begin(self, store: Store, simulation: Simulation, start: int) -> tuple[Any, int]:
         store.open()
         pairs = zip(store.targets, simulation.links, strict=True)
         store.append(simulation.links, [first_share(target, link) for target, link in pairs])
         return None, start
 
     def _keep(self, store: Store) -> None:
-        """Whatever ended the run: finished frames stay, and a whole older result is not replaced by part of "
-        "a new one."""
+        """Finished frames stay, whatever ended the run; a whole older result is not replaced by part of a new one."""
         try:
             if self.complete:
                 store.publish(complete=True)
                 self.published = True
             elif all(target.info.samples > 0 for target in store.targets):
-                store.checkpoint()
+                try:
+                    store.checkpoint()
+                except CacheError as error:
+                    self.error = self.error or error
                 if not any(whole_result(target.paths) for target in store.targets):
                     store.publish(complete=False)
                     self.published = True
@@ -262,27 +415,23 @@ class Job:
         finally:
             store.close()
 
-    def _attach(self, start: int) -> None:
-        order = self.order
+    def _attach(self) -> None:
+        scene = self._scene.find() or bpy.context.scene
         for obj in self._objects():
-            settings, paths = obj.thin_shell, paths_of(obj)
-            note = playback.stop(obj)
-            self.warnings += [f"{obj.name}: {note}"] if note else []
-            if obj.name in self.cracks:
-                cracks.put_on(obj, *self.cracks[obj.name], start)
-            if order.target != "SHAPE_KEYS" or not self.complete:
-                playback.play_points(obj, paths.pc2, start)
-                settings.baked_target = "PC2"
-            if self.complete and order.target == "SHAPE_KEYS":
-                playback.play_shape_keys(obj, paths.pc2, start)
-                settings.baked_target = "SHAPE_KEYS"
-            if self.complete and order.target == "ALEMBIC":
-                playback.play_alembic(obj, paths.alembic, start, self.done)
-                settings.baked_target = "ALEMBIC"
-            attributes.attach(obj, paths, sidecar.read(paths.sidecar))
-            settings.baked, settings.baked_complete, settings.unlocked = True, self.complete, False
-            settings.baked_start, settings.baked_samples = start, self.done - start + 1
-            settings.baked_settings = fingerprint.of_settings(obj, bpy.data.scenes[order.scene])
+            notes = attach.show(obj, scene, self._paths[compat.session_uid(obj)], self.order.target)
+            self.warnings += [f"{obj.name}: {note}" for note in notes]
+
+
+def _by_number(uid: int) -> Any:
+    every: Any = bpy.data.objects
+    return next((obj for obj in every if compat.session_uid(obj) == uid), None)
+
+
+def unforeseen(error: Exception) -> UserError:
+    """A fault of ours: told like any other, and in full on the console."""
+    traceback.print_exception(error)
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return UserError(f"something unforeseen went wrong ({said}); the console has the details for a bug report")
 
 
 def run_to_end(job: Job, every: float = 1.0) -> Iterator[Report]:

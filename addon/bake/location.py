@@ -1,14 +1,16 @@
 """Which files belong to an object."""
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import bpy
 
-from ..cache import sidecar
-from ..cache.files import CacheError
-from ..cache.paths import CachePaths, checked, escaped, resolved_folder, safe_name
+from ..cache import playback, sidecar
+from ..cache.files import CacheError, is_there
+from ..cache.paths import CachePaths, checked, folded, free_name, resolved_folder, safe_name
+from . import identity
 
 
 def folder_of(obj: Any) -> Path:
@@ -17,73 +19,89 @@ def folder_of(obj: Any) -> Path:
 
 
 def paths_of(obj: Any) -> CachePaths:
-    """Files of the object's bake."""
-    if not obj.thin_shell.cache_name:
-        found = orphan(obj, folder_of(obj))
-        if found is not None:
-            return found
+    """Files of the bake the object plays, or of its own where it plays none."""
+    if obj.thin_shell.cache_name:
+        return checked(folder_of(obj), obj.thin_shell.cache_name)
+    found = own_paths(obj)
+    if found is None:
         raise CacheError(f"{obj.name} was never baked: press Bake")
-    return checked(folder_of(obj), obj.thin_shell.cache_name)
+    return found
 
 
-def write_paths(obj: Any) -> CachePaths:
-    """Files to bake to. A name that another object uses too (a duplicate) is given up for a new one."""
-    settings, folder = obj.thin_shell, folder_of(obj)
-    if settings.cache_name and settings.cache_name == safe_name(settings.cache_name) and not sharers(obj):
-        paths = checked(folder, settings.cache_name)
-        if not of_another_file(paths):
-            return paths
-    found = None if settings.cache_name else orphan(obj, folder)
-    if found is not None:
-        settings.cache_name = found.name
-        return found
-    every: Any = bpy.data.objects
-    taken = {other.thin_shell.cache_name for other in every if other is not obj}
-    base = safe_name(obj.name)
-    name, number = base, 1
-    while name in taken or (folder / f"{name}.pc2").exists() or (folder / f"{name}.json").exists():
-        number += 1
-        name = f"{base}-{number}"
-    settings.cache_name = name
-    return checked(folder, name)
+def own_paths(obj: Any) -> CachePaths | None:
+    """Files that are the object's by identity; None where there are none."""
+    folder, name = folder_of(obj), obj.thin_shell.cache_name
+    if name and name == safe_name(name) and may_write(obj, CachePaths(folder, name)):
+        return CachePaths(folder, name)
+    return next((paths for paths in caches(folder) if may_write(obj, paths)), None)
 
 
-def orphan(obj: Any, folder: Path) -> CachePaths | None:
-    """An unfinished bake of this object that its file knows nothing of: Blender went down before it was saved."""
-    every: Any = bpy.data.objects
-    taken = {other.thin_shell.cache_name for other in every if other is not obj}
-    ending = ".part.json"
-    for path in sorted(folder.glob(f"{escaped(safe_name(obj.name))}*{ending}")):
-        name = path.name.removesuffix(ending)
-        try:
-            info = sidecar.read(path)
-        except CacheError:
-            continue
-        mine = info.object == obj.name and bool(info.blend) and info.blend == os.path.basename(bpy.data.filepath)
-        if mine and name == safe_name(name) and name not in taken:
-            return CachePaths(folder, name)
-    return None
+def write_paths(obj: Any, others: Collection[CachePaths] = ()) -> CachePaths:
+    """Files to bake to: the object's own, else new ones, which are none of those that `others` will be baked to.
+
+    The object goes on playing what it plays until there is something else to play.
+    """
+    identity.settle(obj)
+    folder = folder_of(obj)
+    found, name = own_paths(obj), obj.thin_shell.cache_name
+    if found is None and name and name == safe_name(name) and not sharers(obj) and is_free(folder, name):
+        found = CachePaths(folder, name)
+    if found is None:
+        every: Any = bpy.data.objects
+        taken = {other.thin_shell.cache_name for other in every if other != obj and other.type == "MESH"}
+        taken |= {each.name for each in others}
+        found = CachePaths(folder, free_name(folder, obj.name, taken - {""}))
+    if is_there(found.part_sidecar) and identity.is_baking(sidecar.read(found.part_sidecar)):
+        raise CacheError(f"'{found.name}' is being baked by another Blender on this machine: wait for it, or stop it")
+    return found
 
 
-def of_another_file(paths: CachePaths) -> bool:
-    """Whether another .blend file in the same place baked these files and still exists (as after Save As)."""
+def is_free(folder: Path, name: str) -> bool:
+    """Whether no bake is there under a name, nor under one that some disk takes for it."""
+    try:
+        there = {folded(entry) for entry in os.listdir(folder)}
+    except OSError:
+        return True
+    paths = CachePaths(folder, name)
+    return not any(folded(path.name) in there for path in (paths.sidecar, paths.part_sidecar, paths.pc2))
+
+
+def may_write(obj: Any, paths: CachePaths) -> bool:
+    """Whether all that is there under a name is the object's: only that may be written or deleted."""
+    infos = []
     for path in (paths.sidecar, paths.part_sidecar):
-        try:
-            blend = sidecar.read(path).blend
-        except CacheError:
-            continue
-        if blend and blend != os.path.basename(bpy.data.filepath) and bpy.data.filepath:
-            return (Path(bpy.data.filepath).parent / safe_blend(blend)).is_file()
-    return False
+        if is_there(path):
+            try:
+                infos.append(sidecar.read(path))
+            except CacheError:
+                return False
+    return bool(infos) and all(identity.owns(obj, info, paths.name) for info in infos)
 
 
-def safe_blend(name: str) -> str:
-    """A file name from a sidecar without any folder in it."""
-    return os.path.basename(name.replace("\\", "/"))
+def caches(folder: Path) -> list[CachePaths]:
+    """Every bake that a folder has a sidecar of, in the order of names."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    found = {name.removesuffix(".json").removesuffix(".part") for name in names if name.endswith(".json")}
+    return [CachePaths(folder, name) for name in sorted(found) if name and name == safe_name(name)]
 
 
 def sharers(obj: Any) -> list[Any]:
     """Other objects that play the same files."""
-    name = obj.thin_shell.cache_name
+    name = folded(obj.thin_shell.cache_name)
     every: Any = bpy.data.objects
-    return [o for o in every if o is not obj and name and o.type == "MESH" and o.thin_shell.cache_name == name]
+    played: set[Any] = {playback.playing_points(obj), playback.playing_alembic(obj)} - {None}
+    return [
+        o
+        for o in every
+        if o != obj
+        and o.type == "MESH"
+        and ((name and folded(o.thin_shell.cache_name) == name) or any(plays(o, path) for path in played))
+    ]
+
+
+def plays(obj: Any, path: Path) -> bool:
+    """Whether an object plays a file, whatever its bake is called."""
+    return obj.type == "MESH" and path in (playback.playing_points(obj), playback.playing_alembic(obj))

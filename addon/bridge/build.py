@@ -15,9 +15,12 @@ from . import mesh as meshes
 from .axes import face_axes
 from .colliders import colliders
 from .forces import acting
+from .gap import given, missing
+from .lookup import known
 from .material import weighted
-from .motion import Sampler, Track, evaluated
-from .units import frames_per_second, matrix_of, metres_per_unit, to_object, to_world
+from .motion import Sampler, Track
+from .pattern import corner_pattern, pattern_axes
+from .units import Clock, frames_per_second, matrix_of, metres_per_unit, to_object, to_world
 from .weights import group_weights
 from .yielding import fracture, plasticity, seams
 
@@ -55,30 +58,33 @@ class Simulation:
         self.sampler.capture(time, bpy.context.evaluated_depsgraph_get())
 
 
-def build(scene: Any, objects: list[Any], breaking: bool = True, still_pins: bool = False) -> Simulation:
+def build(
+    scene: Any, objects: list[Any], breaking: bool = True, still_pins: bool = False, start: int | None = None
+) -> Simulation:
     """The simulation of the objects, with the scene standing at the first frame and inputs visible.
 
     `breaking`: False leaves fracture out, for what cannot show another mesh. `still_pins`: pins hold where they are,
-    whatever the mesh does later.
+    whatever the mesh does later. `start`: the frame that is time 0, where it is not the shells' own.
     """
     depsgraph = bpy.context.evaluated_depsgraph_get()
     sampler, scale, fps = Sampler(), metres_per_unit(scene), frames_per_second(scene)
     links, attachments = [], []
     for obj in objects:
-        link = _link(obj, depsgraph, sampler, scale, fps, breaking, still_pins)
+        clock = Clock(obj.thin_shell.frame_start if start is None else start, fps)
+        link = _link(obj, depsgraph, sampler, scale, clock, breaking, still_pins)
         links.append(link)
-        attachments += _seams(obj, link, fps)
+        attachments += _seams(obj, link, clock, sampler, depsgraph)
     shells = [link.shell for link in links]
-    surfaces = colliders(scene, objects, sampler, depsgraph, scale)
+    gap = given(objects[0].thin_shell)
+    surfaces = colliders(scene, objects, missing(shells, gap), sampler, depsgraph, scale)
     forces = acting(scene, objects, shells, sampler, depsgraph)
     touching = any(obj.thin_shell.self_contact for obj in objects)
-    distance = objects[0].thin_shell.contact_distance * 1e-3 or None
     made = sc.Scene(
         shells,
         colliders=surfaces,
         attachments=attachments,
         self_contact=touching,
-        contact_distance=distance,
+        contact_distance=gap,
         # What starts a little in a floor or a body comes out of it, as artists expect.
         intersections="untangle",
         **forces,
@@ -87,16 +93,20 @@ def build(scene: Any, objects: list[Any], breaking: bool = True, still_pins: boo
 
 
 def _link(
-    obj: Any, depsgraph: Any, sampler: Sampler, scale: float, fps: float, breaking: bool, still_pins: bool
+    obj: Any, depsgraph: Any, sampler: Sampler, scale: float, clock: Clock, breaking: bool, still_pins: bool
 ) -> Link:
-    name, settings = obj.name, obj.thin_shell
-    found = evaluated(name, depsgraph)
+    name, settings, itself = obj.name, obj.thin_shell, known(obj)
+    found = itself.evaluated(depsgraph)
     mesh = found.data
     arrays = meshes.read(mesh, one_way=settings.bending == "subdivision")
-    matrix = sampler.track(lambda graph: matrix_of(evaluated(name, graph)), depsgraph)
+    matrix = sampler.track(lambda graph: matrix_of(itself.evaluated(graph)), depsgraph)
     start = to_world(arrays.positions, matrix.now, scale)
     rest = _rest_positions(obj, depsgraph, start, matrix.now, scale)
-    axes, strength = face_axes(obj, mesh, arrays, rest, matrix.now)
+    pattern = corner_pattern(obj, mesh, arrays, start)
+    if pattern is None:
+        axes, strength = face_axes(obj, mesh, arrays, rest, matrix.now)
+    else:
+        axes, strength = pattern_axes(obj, mesh, arrays, pattern, start, matrix.now)
     try:
         if settings.bending == "subdivision":
             # What was modelled is the surface; the shell is built from the control mesh whose surface that is.
@@ -115,21 +125,47 @@ def _link(
                 hinge=settings.damping_hinge,
                 viscosity=settings.damping_viscosity,
             ),
-            pressure=settings.pressure if settings.use_pressure else None,
+            pressure=_pressure(obj, sampler, depsgraph),
             plasticity=plasticity(obj),
             fracture=fracture(obj, mesh, arrays) if breaking else None,
             self_contact=settings.self_contact,
-            friction=settings.friction,
+            friction=_friction(obj, sampler, depsgraph),
             start=start,
             hinge_fit=settings.hinge_fit,
+            rest_uv=pattern,
         )
-        creases.apply(obj, mesh, shell, matrix.now, fps)
+        creases.apply(obj, mesh, shell, matrix.now, clock)
         if breaking:
-            seams(obj, mesh, shell, fps)
+            seams(obj, mesh, shell, clock)
     except sc.ShellError as error:
         raise located(error, name, arrays) from None
     _pin(obj, mesh, shell, sampler, depsgraph, scale, still_pins)
     return Link(name, compat.session_uid(obj), shell, arrays, matrix, scale)
+
+
+def _pressure(obj: Any, sampler: Sampler, depsgraph: Any) -> Any:
+    """[Pa] as a function of time [s], or None where it is off."""
+    if not obj.thin_shell.use_pressure:
+        return None
+    itself = known(obj)
+    track = sampler.track(lambda _graph: np.array(itself.get().thin_shell.pressure), depsgraph)
+    return lambda t: float(track.at(t))
+
+
+def _friction(obj: Any, sampler: Sampler, depsgraph: Any) -> Any:
+    """Coulomb's coefficient as a function of time [s]."""
+    itself = known(obj)
+    track = sampler.track(lambda _graph: np.array(itself.get().thin_shell.friction), depsgraph)
+    return lambda t: float(track.at(t))
+
+
+def _stiffness(obj: Any, name: str, made: Any, sampler: Sampler, depsgraph: Any) -> Any:
+    """What is `made` of a setting that is a stiffness, as a function of time [s] where that is animated: where it is
+    not, solvers make more of a number."""
+    if f"thin_shell.{name}" not in compat.animated_paths(obj):
+        return made(getattr(obj.thin_shell, name))
+    itself = known(obj)
+    return sampler.track(lambda _graph: np.array(made(getattr(itself.get().thin_shell, name))), depsgraph).at
 
 
 def located(error: sc.ShellError, name: str, arrays: meshes.MeshArrays) -> UserError:
@@ -172,7 +208,7 @@ def _rest_positions(obj: Any, depsgraph: Any, start: Any, matrix: Any, scale: fl
 
 
 def _pin(obj: Any, mesh: Any, shell: sc.Shell, sampler: Sampler, depsgraph: Any, scale: float, still: bool) -> None:
-    settings, name = obj.thin_shell, obj.name
+    settings, name, itself = obj.thin_shell, obj.name, known(obj)
     if not settings.pin_group:
         return
     weights = group_weights(obj, mesh, settings.pin_group)
@@ -187,7 +223,7 @@ def _pin(obj: Any, mesh: Any, shell: sc.Shell, sampler: Sampler, depsgraph: Any,
             return None
 
         def sample(graph: Any) -> Any:
-            now = evaluated(name, graph)
+            now = itself.evaluated(graph)
             return to_world(meshes.vertex_positions(now.data)[chosen], matrix_of(now), scale)
 
         return sampler.track(sample, depsgraph).at
@@ -196,16 +232,25 @@ def _pin(obj: Any, mesh: Any, shell: sc.Shell, sampler: Sampler, depsgraph: Any,
     if len(exact):
         shell.pin(exact, targets=targets(exact))
     soft = np.flatnonzero((weights > 0) & (weights < EXACT))
-    if len(soft) and settings.pin_stiffness > 0:
-        shell.pin(soft, targets=targets(soft), stiffness=settings.pin_stiffness * weights[soft])
+    if len(soft) == 0:
+        return
+    share = weights[soft]
+    # Modes are those of one stiffness.
+    strength = settings.pin_stiffness * share
+    if not still:
+        strength = _stiffness(obj, "pin_stiffness", lambda value: value * share, sampler, depsgraph)
+    if callable(strength) or settings.pin_stiffness > 0:
+        shell.pin(soft, targets=targets(soft), stiffness=strength)
 
 
-def _seams(obj: Any, link: Link, fps: float) -> list[sc.Attach]:
+def _seams(obj: Any, link: Link, clock: Clock, sampler: Sampler, depsgraph: Any) -> list[sc.Attach]:
     """Ties along edges without a face, where sewing is on."""
     edges = link.arrays.loose_edges
     if not obj.thin_shell.use_sewing or len(edges) == 0:
         return []
     settings = obj.thin_shell
-    release = max(settings.seam_release - settings.frame_start, 0) / fps if settings.use_seam_release else None
-    stiffness = settings.sewing_stiffness or None
+    release = clock.time(settings.seam_release) if settings.use_seam_release else None
+    # Zero stands for the sheet's own, as in the core.
+    own = float(np.max(link.shell.material.stretch[0]))
+    stiffness = _stiffness(obj, "sewing_stiffness", lambda value: value or own, sampler, depsgraph)
     return [sc.Attach(link.shell, edges[:, 0], link.shell, edges[:, 1], stiffness=stiffness, release=release)]

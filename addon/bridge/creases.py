@@ -7,6 +7,7 @@ import numpy as np
 from ... import shellcore as sc
 from ..errors import UserError
 from .mesh import corner_edges, edge_vertices
+from .units import Clock
 from .weights import scalar
 
 MARK = "thin_shell_crease"
@@ -14,13 +15,9 @@ ANGLE, START, END = "thin_shell_crease_angle", "thin_shell_crease_start", "thin_
 """Edge attributes that Mark Crease writes: whether an edge folds, to which angle [rad], in which frames."""
 
 
-def apply(obj: Any, mesh: Any, shell: sc.Shell, matrix: Any, fps: float) -> None:
+def apply(obj: Any, mesh: Any, shell: sc.Shell, matrix: Any, clock: Clock) -> None:
     """Tell the shell about the object's creases and its curl; frames become times from the first frame on."""
-    settings = obj.thin_shell
-
-    def moment(frame: float) -> float:
-        return max(frame - float(settings.frame_start), 0.0) / fps
-
+    settings, moment = obj.thin_shell, clock.time
     if settings.use_creases:
         edges, angles, starts, ends = creases(obj, mesh)
         times, group = np.unique(np.stack([starts, ends], axis=1), axis=0, return_inverse=True)

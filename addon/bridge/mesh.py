@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import compat
 from ..errors import UserError
+from .lookup import Known, disabled_above, known
 from .triangulate import triangles
 
 
@@ -106,26 +107,29 @@ def _ints(collection: Any, name: str, width: int = 1) -> Any:
 def inputs_visible(objects: Sequence[Any]) -> Iterator[None]:
     """While inside, the objects evaluate to what feeds the simulation: shown, whole, and cut off at our own modifier.
 
-    Keeps names to put things back by: a bake lasts over many ticks, and an undo in between replaces the objects.
+    Keeps no object to put things back on: a bake lasts over many ticks, and an undo in between replaces the objects.
     """
-    changed: list[tuple[str, str | None, str, Any]] = []
+    changed: list[tuple[Known, str | None, str, Any]] = []
 
     def put(obj: Any, modifier: Any, name: str, value: Any) -> None:
         target = obj if modifier is None else modifier
         if getattr(target, name) != value:
-            changed.append((obj.name, None if modifier is None else modifier.name, name, getattr(target, name)))
+            changed.append((known(obj), None if modifier is None else modifier.name, name, getattr(target, name)))
             setattr(target, name, value)
 
-    hidden, cracked = [], []
+    hidden, cracked, disabled = [], [], []
     for obj in objects:
+        for collection in disabled_above(obj, bpy.context.view_layer):
+            disabled.append(compat.session_uid(collection))
+            collection.hide_viewport = False
         if is_cracked(obj):
-            cracked.append(obj.name)
+            cracked.append(known(obj))
             obj.thin_shell.whole_mesh = own_whole_mesh(obj)
             obj.thin_shell.split_mesh = obj.data
             obj.data = obj.thin_shell.whole_mesh
         put(obj, None, "hide_viewport", False)
         if compat.hidden_by_eye(obj):
-            hidden.append(obj.name)
+            hidden.append(known(obj))
             obj.hide_set(False)
         for modifier in output_modifiers(obj):
             put(obj, modifier, "show_viewport", False)
@@ -136,15 +140,20 @@ def inputs_visible(objects: Sequence[Any]) -> Iterator[None]:
         yield
     finally:
         for owner, modifier_name, name, value in reversed(changed):
-            obj = bpy.data.objects.get(owner)
+            obj = owner.find()
             target = obj if obj is None or modifier_name is None else obj.modifiers.get(modifier_name)
             if target is not None:
                 setattr(target, name, value)
+        collections: Any = bpy.data.collections
+        for collection in collections:
+            if compat.session_uid(collection) in disabled:
+                collection.hide_viewport = True
         for owner in hidden:
-            if owner in bpy.data.objects:
-                bpy.data.objects[owner].hide_set(True)
+            again = owner.find()
+            if again is not None:
+                again.hide_set(True)
         for owner in cracked:
-            again: Any = bpy.data.objects.get(owner)
+            again = owner.find()
             if again is not None and again.thin_shell.split_mesh is not None:
                 again.data = again.thin_shell.split_mesh
 
@@ -153,6 +162,7 @@ MODIFIER = "Thin Shell"
 ALEMBIC_MODIFIER = "Thin Shell Alembic"
 RESULTS_MODIFIER = "Thin Shell Results"
 WELD_MODIFIER = "Thin Shell Weld"
+PREVIEW_MODIFIER = "Thin Shell Preview"
 CRACKED_MARK, CRACKED_NAME = "thin_shell_cracked", "thin_shell_cracked_name"
 """Custom properties of a mesh that a bake cut: a hash of what it held then, and its name, which no copy shares."""
 # Modifiers that carry a mesh along with something else: pins follow them, so they act before the shell.

@@ -1,12 +1,11 @@
 """Whatever moves, sampled once a frame and interpolated in between.
 
-Samplers keep names, never Blender's own objects: an undo between two frames would leave those dangling.
+Samplers keep what finds an object (`lookup`), never Blender's own: an undo between two frames would leave those
+dangling.
 """
 
 from collections.abc import Callable
 from typing import Any
-
-import bpy
 
 from ..errors import UserError
 
@@ -58,11 +57,3 @@ class Sampler:
     def capture(self, time: float, depsgraph: Any) -> None:
         for track in self.tracks:
             track.capture(time, depsgraph)
-
-
-def evaluated(name: str, depsgraph: Any) -> Any:
-    """The evaluated object of that name."""
-    obj = bpy.data.objects.get(name)
-    if obj is None:
-        raise UserError(f"'{name}' was deleted or renamed during the bake: bake again")
-    return obj.evaluated_get(depsgraph)

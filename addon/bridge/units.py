@@ -1,10 +1,23 @@
 """Scene units to SI and back: the core works in metres, seconds and world axes."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..errors import UserError
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Frames as times. `start`: the frame that is time 0; `fps` [1/s]."""
+
+    start: int
+    fps: float
+
+    def time(self, frame: Any) -> Any:
+        """[s] of a frame or of frames (k,); what lies before the start is at it."""
+        return np.maximum(np.asarray(frame, dtype=np.float64) - self.start, 0.0) / self.fps
 
 
 def metres_per_unit(scene: Any) -> float:

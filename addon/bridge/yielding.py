@@ -9,6 +9,7 @@ from ..errors import UserError
 from .axes import pixels
 from .creases import edge_values
 from .mesh import MeshArrays, corner_edges, corner_uvs, edge_vertices
+from .units import Clock
 from .weights import vertex_weights
 
 TEAR, TEAR_FRAME = "thin_shell_tear", "thin_shell_tear_frame"
@@ -45,7 +46,7 @@ def fracture(obj: Any, mesh: Any, arrays: MeshArrays) -> Any:
     )
 
 
-def seams(obj: Any, mesh: Any, shell: sc.Shell, fps: float) -> None:
+def seams(obj: Any, mesh: Any, shell: sc.Shell, clock: Clock) -> None:
     """Tell the shell of its edges that open at a frame."""
     settings = obj.thin_shell
     if not settings.use_fracture or TEAR not in mesh.attributes:
@@ -53,7 +54,7 @@ def seams(obj: Any, mesh: Any, shell: sc.Shell, fps: float) -> None:
     inner = np.bincount(corner_edges(mesh), minlength=len(mesh.edges)) == 2
     opens = inner & (edge_values(obj, mesh, TEAR) != 0.0)
     frames = edge_values(obj, mesh, TEAR_FRAME)[opens]
-    shell.seam(edge_vertices(mesh)[opens], np.maximum(frames - settings.frame_start, 0.0) / fps)
+    shell.seam(edge_vertices(mesh)[opens], clock.time(frames))
 
 
 def toughness(obj: Any, mesh: Any, arrays: MeshArrays) -> Any:

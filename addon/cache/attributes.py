@@ -36,6 +36,9 @@ def write(paths: CachePaths, info: Sidecar) -> list[Path]:
     """The carriers' point caches, from the fields and positions of a bake."""
     made = []
     for number, group in enumerate(carried(info.fields)):
+        made.append(paths.carrier(number))
+        if _is_fresh(paths, group, made[-1]):
+            continue  # tasks that render at once read the same one
         writer = pc2.Writer(paths.carrier(number), info.points, info.start)
         try:
             with pc2.Reader(paths.pc2) as positions:
@@ -45,8 +48,16 @@ def write(paths: CachePaths, info: Sidecar) -> list[Path]:
             writer.publish()
         finally:
             writer.close()
-        made.append(paths.carrier(number))
     return made
+
+
+def _is_fresh(paths: CachePaths, group: list[str], carrier: Path) -> bool:
+    """Whether a carrier was written after what it is made of."""
+    sources = [paths.pc2, *(paths.field(name) for name in group if name != VELOCITY)]
+    try:
+        return carrier.stat().st_mtime_ns > max(path.stat().st_mtime_ns for path in sources)
+    except OSError:
+        return False
 
 
 def _packed(paths: CachePaths, group: list[str], index: int) -> Any:

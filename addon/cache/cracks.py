@@ -26,7 +26,7 @@ from ..bridge.mesh import (
     vertex_positions,
 )
 from .split_mesh import split_copy
-from .splits import Splits
+from .splits import Cut, Splits
 
 GROUP = "Thin Shell Cracks"
 CRACK_FRAME = "thin_shell_crack_frame"
@@ -38,7 +38,7 @@ NEVER = 1e6
 WELD_SHARE = 1e-7
 
 
-def put_on(obj: Any, arrays: MeshArrays, splits: Splits, start: int) -> None:
+def put_on(obj: Any, arrays: MeshArrays | Cut, splits: Splits, start: int) -> None:
     """Give the object its mesh with the cracks; `start` is the frame of sample 0."""
     take_off(obj)
     whole = obj.data

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .files import CacheError, create, open_regular, reason, replace, sync
+from .files import CacheError, open_regular
+from .stream import Stream
 
 HEADER = struct.Struct("<12siii")
 MAGIC = b"THINSHELLF1\0"
@@ -20,36 +21,42 @@ class FieldWriter:
         self.path, self.points, self.width = path, points, width
         self.part = path.with_name(path.name + ".part")
         if keep is None:
-            self._file = create(self.part)
-            self._file.write(HEADER.pack(MAGIC, 1, points, width))
-        else:
-            self._file = open_regular(self.part, "r+b")
-            read_header(self._file, self.part.name)
-            self._file.truncate(HEADER.size + 4 * points * width * keep)
-            self._file.seek(0, os.SEEK_END)
+            self._stream = Stream(self.part, HEADER.pack(MAGIC, 1, points, width))
+            return
+        found = counted(self.part)
+        if found[:2] != (points, width) or found[2] < keep:
+            raise CacheError(
+                f"{self.part.name} holds {found[2]} frames of {found[0]} points, not the {keep} of {points} to "
+                "continue from: start a new bake"
+            )
+        self._stream = Stream(self.part)
+        self._stream.cut(HEADER.size + 4 * points * width * keep)
 
     def append(self, values: Any) -> None:
         """One more sample."""
-        try:
-            self._file.write(np.ascontiguousarray(values, dtype="<f4").tobytes())
-            self._file.flush()
-        except OSError as error:
-            raise CacheError(f"{self.part.name} cannot be written: {reason(error)}") from None
+        data = np.ascontiguousarray(values, dtype="<f4")
+        if data.size != self.points * self.width:
+            raise CacheError(f"a result has shape {data.shape}, the cache needs {self.points} of {self.width} numbers")
+        self._stream.append(data.tobytes())
 
-    def publish(self) -> None:
-        """Put the file in place."""
-        try:
-            sync(self._file)
-        except OSError as error:
-            raise CacheError(f"{self.part.name} cannot be finished: {reason(error)}") from None
-        self.close()
-        replace(self.part, self.path)
+    def checkpoint(self) -> None:
+        """The samples so far survive a crash."""
+        self._stream.checkpoint()
+
+    def finish(self, samples: int) -> None:
+        """The part file holds that many samples, whole and on the disk."""
+        self._stream.cut(HEADER.size + 4 * self.points * self.width * samples)
+        self._stream.checkpoint()
+        self._stream.close()
 
     def close(self) -> None:
-        try:
-            self._file.close()
-        except OSError:
-            pass
+        self._stream.close()
+
+
+def counted(path: Path) -> tuple[int, int, int]:
+    """Points, numbers per point and whole samples of a file."""
+    with open_regular(path) as file:
+        return read_header(file, path.name)
 
 
 def read_header(file: Any, name: str) -> tuple[int, int, int]:

@@ -2,10 +2,18 @@
 
 import os
 import re
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-from .files import CacheError, reason
+from .files import CacheError, is_there, reason
+
+# What follows "name." in the files of a bake: nothing that another object's name could have brought.
+ENDING = re.compile(
+    r"(pc2|json|part\.json|state\.npz|splits\.npz|spool|abc|[a-z_]+\.field|results\d+\.pc2)(\.part|\.new)?"
+)
+# "Cloth.part.json" is the sidecar of "Cloth" under way, so no bake is called "Cloth.part".
+RESERVED = re.compile(r"\.(part|results\d+)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,11 @@ class CachePaths:
         return self.folder / f"{self.name}.spool"
 
     @property
+    def splits(self) -> Path:
+        """How the mesh of a shell that breaks was cut into triangles and came apart."""
+        return self.folder / f"{self.name}.splits.npz"
+
+    @property
     def alembic(self) -> Path:
         return self.folder / f"{self.name}.abc"
 
@@ -52,21 +65,45 @@ class CachePaths:
         """Point cache that carries kept results as positions."""
         return self.folder / f"{self.name}.results{number}.pc2"
 
-    @property
-    def new(self) -> list[Path]:
-        """Files that were about to replace others when Blender went down."""
-        return [path.with_name(path.name + ".new") for path in (self.state, self.sidecar, self.part_sidecar)]
+    @staticmethod
+    def part_of(path: Path) -> Path:
+        """Where a file is written until the bake is published."""
+        return path.with_name(path.name + ".part")
 
     def all(self) -> list[Path]:
         """Every file that belongs to the bake and is there, links left alone."""
-        known = [self.pc2, self.part, self.sidecar, self.part_sidecar, self.state, self.spool, self.alembic]
-        known += self.new
         try:
-            for pattern in ("*.field*", "results*.pc2*"):
-                known += sorted(self.folder.glob(f"{escaped(self.name)}.{pattern}"))
+            names = sorted(os.listdir(self.folder))
         except OSError:
-            pass
-        return [path for path in known if path.is_file() and not path.is_symlink()]
+            return []
+        start = self.name + "."
+        mine = [name for name in names if name.startswith(start) and ENDING.fullmatch(name[len(start) :])]
+        return [self.folder / name for name in mine if is_there(self.folder / name)]
+
+
+def folded(name: str) -> str:
+    """The same for names that some disk takes for one."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def free_name(folder: Path, wanted: str, taken: set[str]) -> str:
+    """A name like the one wanted with no files yet and not `taken`, on disks that tell capitals apart or do not."""
+    base = RESERVED.sub(lambda found: "_" + found[1], safe_name(wanted))
+    try:
+        # A link in the way is told of when it is met: baking beside it would hide that.
+        there = [folded(name) for name in os.listdir(folder) if not os.path.islink(folder / name)]
+    except OSError:
+        there = []
+    busy = {folded(name) for name in taken}
+    name, number = base, 1
+    while folded(name) in busy or any(_belongs(entry, folded(name)) for entry in there):
+        number += 1
+        name = f"{base}-{number}"
+    return name
+
+
+def _belongs(entry: str, name: str) -> bool:
+    return entry.startswith(name + ".") and ENDING.fullmatch(entry[len(name) + 1 :]) is not None
 
 
 def checked(folder: Path, name: str) -> CachePaths:
@@ -106,8 +143,3 @@ def make_folder(folder: Path) -> None:
         raise CacheError(f"the cache folder {folder} cannot be made: {why}") from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise CacheError(f"the cache folder {folder} cannot be written: choose another or change its permissions")
-
-
-def escaped(name: str) -> str:
-    """A name that a pattern takes as it is."""
-    return re.sub(r"([\[\]*?])", r"[\1]", name)

@@ -7,12 +7,14 @@ Written to a `.part` file first: the old result stays until the new one is whole
 import os
 import struct
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
-from .files import CacheError, create, open_regular, reason, replace, sync
+from .files import CacheError, open_regular, replace
+from .stream import Stream
 
 HEADER = struct.Struct("<12siiffi")
 MAGIC = b"POINTCACHE2\0"
@@ -33,7 +35,7 @@ class Header:
         return 12 * self.points
 
 
-def read_header(file: BinaryIO, name: str, partial: bool = False) -> Header:
+def read_header(file: FileIO, name: str, partial: bool = False) -> Header:
     """The header; raises where it is not PC2 or promises more than the file holds.
 
     `partial`: an unfinished file, whose samples are counted by its size instead.
@@ -99,26 +101,23 @@ class Writer:
         """`keep`: continue an existing part file after that many samples instead of starting a new one."""
         self.path, self.points, self.start = path, points, start
         self.part = path.with_name(path.name + ".part")
-        self.samples = 0
+        self.samples = keep or 0
         check_replaceable(path)
         if keep is None:
-            self._file = create(self.part)
-            self._write(self._header(0))
-        else:
-            self._file = open_regular(self.part, "r+b")
-            header = read_header(self._file, self.part.name, partial=True)
-            if header.points != points or header.samples < keep:
-                self._file.close()
-                raise CacheError(
-                    f"{self.part.name} holds {header.samples} frames of {header.points} points, not the {keep} of "
-                    f"{points} to continue from: start a new bake"
-                )
-            self.samples = keep
-            self._file.truncate(HEADER.size + 12 * points * keep)
-            self._file.seek(0, os.SEEK_END)
+            self._stream = Stream(self.part, self._header(0))
+            return
+        with Reader(self.part, partial=True) as reader:
+            header = reader.header
+        if header.points != points or header.samples < keep:
+            raise CacheError(
+                f"{self.part.name} holds {header.samples} frames of {header.points} points, not the {keep} of "
+                f"{points} to continue from: start a new bake"
+            )
+        self._stream = Stream(self.part)
+        self._stream.cut(HEADER.size + 12 * points * keep)
 
     def append(self, positions: Any) -> None:
-        """One more sample, (points, 3); what cannot be written whole is taken back."""
+        """One more sample, (points, 3)."""
         if positions.shape != (self.points, 3):
             raise CacheError(f"a frame has shape {positions.shape}, the cache needs ({self.points}, 3)")
         data = np.ascontiguousarray(positions, dtype="<f4")
@@ -126,64 +125,35 @@ class Writer:
             raise CacheError(
                 "a frame holds positions that are not finite or too large for the cache; nothing was written"
             )
-        self._write(data.tobytes())
+        self._stream.append(data.tobytes())
         self.samples += 1
-
-    def publish(self) -> None:
-        """Finish the file, on the disk, and put it in place of the old result."""
-        try:
-            self._file.seek(0)
-            self._file.write(self._header(self.samples))
-            sync(self._file)
-        except OSError as error:
-            raise CacheError(f"{self.part.name} cannot be finished: {reason(error)}") from None
-        self.close()
-        replace(self.part, self.path)
 
     def update_count(self) -> None:
         """Let the part file play as it is: its header counts the samples so far."""
-        try:
-            self._file.seek(0)
-            self._file.write(self._header(self.samples))
-            self._file.seek(0, os.SEEK_END)
-            self._file.flush()
-        except OSError as error:
-            raise CacheError(f"{self.part.name} cannot be written: {reason(error)}") from None
+        self._stream.begin_with(self._header(self.samples))
 
     def checkpoint(self) -> None:
         """The samples so far survive a crash."""
-        try:
-            sync(self._file)
-        except OSError as error:
-            raise CacheError(f"{self.part.name} cannot be written: {reason(error)}") from None
+        self._stream.checkpoint()
+
+    def finish(self, samples: int) -> None:
+        """The part file holds that many samples, whole and on the disk."""
+        self.samples = samples
+        self._stream.cut(HEADER.size + 12 * self.points * samples)
+        self.update_count()
+        self._stream.checkpoint()
+        self._stream.close()
+
+    def publish(self) -> None:
+        """Finish the file and put it in place of the old result."""
+        self.finish(self.samples)
+        replace(self.part, self.path)
 
     def close(self) -> None:
-        try:
-            self._file.close()
-        except OSError:
-            pass  # buffered bytes of a full disk; `_write` already said so
+        self._stream.close()
 
     def _header(self, samples: int) -> bytes:
         return HEADER.pack(MAGIC, 1, self.points, self.start, 1.0, samples)
-
-    def _write(self, data: bytes) -> None:
-        try:
-            self._file.write(data)
-            self._file.flush()
-        except OSError as error:
-            self._take_back()
-            raise CacheError(f"{self.part.name} cannot be written: {reason(error)}") from None
-
-    def _take_back(self) -> None:
-        """Reopen and cut to whole samples: the failed write may have left a torn one, in the file or its buffer."""
-        try:
-            raw = os.dup(self._file.fileno())
-            self.close()
-            self._file = os.fdopen(raw, "r+b")
-            self._file.truncate(HEADER.size + 12 * self.points * self.samples)
-            self._file.seek(0, os.SEEK_END)
-        except OSError:
-            pass
 
 
 def check_replaceable(path: Path) -> None:

@@ -1,6 +1,8 @@
 """How a bake plays: Blender's own modifiers and shape keys, so that a file renders without this add-on."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +10,10 @@ import bpy
 import numpy as np
 
 from .. import compat
-from ..bridge.mesh import ALEMBIC_MODIFIER, MODIFIER, RESULTS_MODIFIER, input_modifiers, stack_place
+from ..bridge.mesh import ALEMBIC_MODIFIER, MODIFIER, RESULTS_MODIFIER, input_modifiers, stack_place, whole_mesh
 from ..errors import UserError
 from . import cracks, pc2
+from .files import replace
 
 # Past this a .blend file with shape keys becomes slow to save.
 LARGE_KEYS = 100e6
@@ -48,13 +51,18 @@ def play_points(obj: Any, path: Path, start: int) -> None:
     modifier.show_viewport = modifier.show_render = True
 
 
-def stop(obj: Any) -> str:
-    """Take the result off the object; our modifier stays, idle, to keep its place in the stack. Returns a note."""
-    detach_results(obj)
+def rest(obj: Any) -> None:
+    """Let our modifier play nothing."""
     modifier = obj.modifiers.get(MODIFIER)
     if modifier is not None:
         modifier.show_viewport = modifier.show_render = False
         modifier.filepath = ""
+
+
+def stop(obj: Any) -> str:
+    """Take the result off the object; our modifier stays, idle, to keep its place in the stack. Returns a note."""
+    detach_results(obj)
+    rest(obj)
     sequence = obj.modifiers.get(ALEMBIC_MODIFIER)
     if sequence is not None:
         cache_file = sequence.cache_file
@@ -62,8 +70,7 @@ def stop(obj: Any) -> str:
         if cache_file is not None and cache_file.users == 0:
             bpy.data.batch_remove([cache_file])
     if obj.thin_shell.baked_target == "SHAPE_KEYS" and obj.data.shape_keys is not None:
-        obj.data.shape_keys.driver_remove("eval_time")
-        obj.shape_key_clear()
+        _remove_baked_keys(obj)
     return cracks.take_off(obj)
 
 
@@ -83,17 +90,66 @@ def detach_results(obj: Any) -> None:
             bpy.data.batch_remove([carrier, carrier.data])
 
 
-def check_shape_keys(obj: Any) -> None:
-    """Raise where a bake to shape keys would destroy something or could not play."""
-    if obj.data.shape_keys is not None and obj.thin_shell.baked_target != "SHAPE_KEYS":
+def own_keys(obj: Any) -> list[str]:
+    """Names of the shape keys that no bake made; a Basis alone counts where no bake plays by keys."""
+    keys, settings = obj.data.shape_keys, obj.thin_shell
+    if keys is None:
+        return []
+    names = [key.name for key in keys.key_blocks]
+    if settings.baked_target != "SHAPE_KEYS":
+        return names[1:] or names
+    start = settings.baked_start
+    baked = {_key_name(frame) for frame in range(start, start + settings.baked_samples)}
+    return [name for name in names[1:] if name not in baked]
+
+
+def _key_name(frame: int) -> str:
+    return f"frame {frame}"
+
+
+def _remove_baked_keys(obj: Any) -> None:
+    """Take the bake's keys off; those that the artist added stay, relative to the Basis, as new keys are in Blender."""
+    keys, own = obj.data.shape_keys, own_keys(obj)
+    keys.driver_remove("eval_time")
+    if not own:
+        obj.shape_key_clear()
+        return
+    for key in [each for each in keys.key_blocks[1:] if each.name not in own]:
+        obj.shape_key_remove(key)
+    if not keys.use_relative:
+        keys.use_relative = True
+        for key in keys.key_blocks:
+            key.value = 0.0
+
+
+def _check_own_keys(obj: Any) -> None:
+    own = own_keys(obj)
+    if own:
+        listed = ", ".join(own[:5]) + (" and more" if len(own) > 5 else "")
         raise UserError(
-            f"{obj.name}: the mesh has shape keys of its own, which a bake to shape keys would replace: "
+            f"{obj.name}: the mesh has shape keys of its own ({listed}), which a bake to shape keys cannot keep: "
             f"apply or remove them, or bake to a point cache",
             object=obj.name,
         )
-    if obj.data.users > 1:
+
+
+def check_shape_keys(obj: Any) -> None:
+    """Raise where a bake to shape keys would destroy something or could not play."""
+    if obj.data.library is not None or obj.data.override_library is not None:
+        library = obj.data.library or obj.data.override_library.reference.library
         raise UserError(
-            f"{obj.name}: its mesh is shared by {obj.data.users} users: make it a single user (Object > "
+            f"{obj.name}: shape keys belong to the mesh, which is linked from {library.name} and takes none here: bake "
+            "to a point cache or Alembic, or make the mesh local (Object > Relations > Make Local)",
+            object=obj.name,
+        )
+    _check_own_keys(obj)
+    mesh, settings = whole_mesh(obj), obj.thin_shell
+    # A torn shell refers to its own mesh twice while that is read.
+    own = sum(each == mesh for each in (obj.data, settings.whole_mesh, settings.split_mesh))
+    others = mesh.users - mesh.use_fake_user - own
+    if others > 0:
+        raise UserError(
+            f"{obj.name}: its mesh is shared by {others + 1} users: make it a single user (Object > "
             f"Relations), or bake to a point cache",
             object=obj.name,
         )
@@ -108,53 +164,60 @@ def check_shape_keys(obj: Any) -> None:
 
 def play_shape_keys(obj: Any, path: Path, start: int) -> None:
     """Read a point cache into absolute shape keys, one a frame, played by the frame number."""
+    _check_own_keys(obj)
     with pc2.Reader(path) as reader:
         keys = compat.absolute_keys(obj)
         for index in range(reader.header.samples):
-            key = compat.add_key(obj, f"frame {start + index}")
+            key = compat.add_key(obj, _key_name(start + index))
             key.data.foreach_set("co", np.ascontiguousarray(reader.sample(index)).ravel())
+        end = start + reader.header.samples - 1
     first, second = keys.key_blocks[1].frame, keys.key_blocks[min(2, len(keys.key_blocks) - 1)].frame
     spacing = second - first if second > first else 1.0
     curve = keys.driver_add("eval_time")
-    curve.driver.expression = f"{first!r} + {spacing!r} * (frame - {start})"
+    # Held inside the bake: past its end Blender would go on to a key that is added later.
+    curve.driver.expression = f"{first!r} + {spacing!r} * (clamp(frame, {start}, {end}) - {start})"
     obj.active_shape_key_index = 0
     obj.show_only_shape_key = False
 
 
 def play_alembic(obj: Any, path: Path, start: int, end: int) -> None:
     """Export the playing point cache to Alembic and play that file instead."""
-    scene, layer = bpy.context.scene, bpy.context.view_layer
-    selected, active = [o for o in layer.objects if o.select_get()], layer.objects.active
-    below = [m for m in obj.modifiers if m.show_viewport and obj.modifiers.find(m.name) > obj.modifiers.find(MODIFIER)]
-    range_before = scene.frame_start, scene.frame_end, scene.frame_current
-    try:
-        for other in selected:
-            other.select_set(False)
-        obj.select_set(True)
-        layer.objects.active = obj
-        for modifier in below:
-            modifier.show_viewport = modifier.show_render = False
-        temporary = path.with_name(path.name + ".new")
-        bpy.ops.wm.alembic_export(
-            filepath=str(temporary), start=start, end=end, selected=True, flatten=True,
-            export_hair=False, export_particles=False, use_instancing=False, as_background_job=False,
-            evaluation_mode="VIEWPORT",
-        )  # fmt: skip
-        if not temporary.is_file():
-            raise UserError(
-                f"{obj.name}: Blender wrote no Alembic file; see the console, or bake to a point cache", object=obj.name
-            )
-        os.replace(temporary, path)
-    finally:
-        for modifier in below:
-            modifier.show_viewport = modifier.show_render = True
-        obj.select_set(False)
-        for other in selected:
-            other.select_set(True)
-        layer.objects.active = active
-        scene.frame_start, scene.frame_end = range_before[:2]
-        scene.frame_set(range_before[2])
+    temporary = path.with_name(path.name + ".new")
+    below = [m for m in obj.modifiers if obj.modifiers.find(m.name) > obj.modifiers.find(MODIFIER) and m.show_viewport]
+    with _alone(obj) as scene:
+        try:
+            for modifier in below:
+                modifier.show_viewport = False
+            with bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
+                bpy.ops.wm.alembic_export(
+                    filepath=str(temporary), start=start, end=end, selected=False, flatten=True,
+                    export_hair=False, export_particles=False, use_instancing=False, as_background_job=False,
+                    evaluation_mode="VIEWPORT",
+                )  # fmt: skip
+        finally:
+            for modifier in below:
+                modifier.show_viewport = True
+    if not temporary.is_file():
+        raise UserError(
+            f"{obj.name}: Blender wrote no Alembic file; see the console, or bake to a point cache", object=obj.name
+        )
+    replace(temporary, path)
     _play_sequence(obj, path)
+
+
+@contextmanager
+def _alone(obj: Any) -> Iterator[Any]:
+    """A scene that holds this object and shows it, whatever hides it elsewhere; nothing of the artist's is changed."""
+    own, hidden = bpy.context.scene, obj.hide_viewport
+    scene: Any = bpy.data.scenes.new("Thin Shell Export")
+    try:
+        scene.render.fps, scene.render.fps_base = own.render.fps, own.render.fps_base
+        scene.collection.objects.link(obj)
+        obj.hide_viewport = False
+        yield scene
+    finally:
+        obj.hide_viewport = hidden
+        bpy.data.scenes.remove(scene)
 
 
 def _play_sequence(obj: Any, path: Path) -> None:
@@ -174,8 +237,12 @@ def _play_sequence(obj: Any, path: Path) -> None:
     bpy.context.view_layer.update()
     paths = [entry.path for entry in cache_file.object_paths]
     meshes = [entry for entry in paths if "Shape" in entry] or paths
-    if meshes:
-        sequence.object_path = meshes[-1]
+    if not meshes:
+        raise UserError(
+            f"{obj.name}: Blender wrote no mesh to {path.name}: show the object, or bake to a point cache",
+            object=obj.name,
+        )
+    sequence.object_path = meshes[-1]
     modifier = marker(obj)
     modifier.show_viewport = modifier.show_render = False
 

@@ -6,12 +6,18 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from .files import CacheError, create, open_regular, reason, replace, sync
+from .files import CacheError, open_regular, write_whole
 
 FORMAT = "thin_shell cache"
-VERSION = 1
-# A sidecar is a few hundred bytes; anything larger is something else.
+VERSION = 2
+# 1: bakes without an owner's identity, of 0.1.0.
+KNOWN = (1, 2)
+# A sidecar is a few thousand bytes; anything larger is something else.
 LARGEST = 1 << 20
+TEXTS = (
+    "object", "fingerprint", "file_id", "shell_id", "variant", "path", "target", "baked_settings", "baked_inputs",
+    "baker", "thin_shell", "blender", "blend",
+)  # fmt: skip
 
 
 @dataclass
@@ -26,6 +32,29 @@ class Sidecar:
     complete: bool = False
     fingerprint: str = ""
     """Settings and mesh, in full."""
+    file_id: str = ""
+    """With `shell_id` whose the bake is; both empty before version 2."""
+    shell_id: str = ""
+    variant: str = ""
+    """The variant of the file that was baked by a task; empty for the file as it is."""
+    path: str = ""
+    """The .blend file, as it was called then."""
+    date: float = 0.0
+    """When the bake began [s since 1970]."""
+    target: str = "PC2"
+    """What the bake was asked to become."""
+    breaks: bool = False
+    """Its frames are in a spool while it is under way, and its cracks in the splits."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """Settings that are not the defaults."""
+    baked_settings: str = ""
+    """Settings and size of the mesh, for the panel."""
+    baked_inputs: str = ""
+    """Everything else that was read; empty where that is not known."""
+    baker: str = ""
+    """Machine and process that write it, until it is published."""
+    moving: bool = False
+    """All its files are whole, under part names or in place."""
     fps: float = 24.0
     thin_shell: str = ""
     blender: str = ""
@@ -44,16 +73,8 @@ class Sidecar:
 
 def write(path: Path, sidecar: Sidecar) -> None:
     """Replace the sidecar in one step."""
-    temporary = path.with_name(path.name + ".new")
     text = json.dumps({"format": FORMAT, "version": VERSION, **asdict(sidecar)}, indent=1, allow_nan=False)
-    file = create(temporary)
-    try:
-        with file:
-            file.write(text.encode("utf-8"))
-            sync(file)
-    except OSError as error:
-        raise CacheError(f"{temporary.name} cannot be written: {reason(error)}") from None
-    replace(temporary, path)
+    write_whole(path, text.encode("utf-8"))
 
 
 def read(path: Path) -> Sidecar:
@@ -68,7 +89,7 @@ def read(path: Path) -> Sidecar:
         raise CacheError(f"{path.name} is damaged (no valid JSON): delete the bake and bake again") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise CacheError(f"{path.name} does not describe a Thin Shell bake: move it away and bake again")
-    if data.get("version") != VERSION:
+    if data.get("version") not in KNOWN:
         raise CacheError(f"{path.name} was written by another version of Thin Shell: bake again")
     known = {f.name for f in fields(Sidecar)}
     values = {key: value for key, value in data.items() if key in known}
@@ -85,15 +106,16 @@ def _checked(values: dict[str, Any]) -> Sidecar:
             raise ValueError(f"{name} is {str(value)[:40]}")
     if values["points"] <= 0 or not 0 <= values["samples"] <= values["end"] - values["start"] + 1:
         raise ValueError("its counts do not fit together")
-    for name in ("object", "fingerprint", "thin_shell", "blender", "blend"):
-        if not isinstance(values.get(name, ""), str) or len(values.get(name, "")) > 1024:
+    for name in TEXTS:
+        if not isinstance(values.get(name, ""), str) or len(values.get(name, "")) > 4096:
             raise ValueError(f"{name} is no text")
-    for name in ("fps", "seconds"):
+    for name in ("fps", "seconds", "date"):
         value = values.get(name, 0.0)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
             raise ValueError(f"{name} is {str(value)[:40]}")
-    if not isinstance(values.get("complete", False), bool):
-        raise ValueError("complete is neither true nor false")
+    for name in ("complete", "breaks", "moving"):
+        if not isinstance(values.get(name, False), bool):
+            raise ValueError(f"{name} is neither true nor false")
     for name in ("group", "fields"):
         entries = values.get(name, [])
         if not isinstance(entries, list) or len(entries) > 4096 or not all(_plain_name(e) for e in entries):
@@ -101,7 +123,17 @@ def _checked(values: dict[str, Any]) -> Sidecar:
     stats = values.get("stats", {})
     if not isinstance(stats, dict) or not all(isinstance(v, (int, float)) for v in stats.values()):
         raise ValueError("stats holds something other than numbers")
+    used = values.get("settings", {})
+    if not isinstance(used, dict) or len(used) > 1024 or not all(_plain(value) for value in used.values()):
+        raise ValueError("settings holds something other than numbers and words")
     return Sidecar(**values)
+
+
+def _plain(value: Any) -> bool:
+    """A number, a word, or a short list of numbers."""
+    if isinstance(value, list):
+        return len(value) <= 64 and all(isinstance(part, (int, float)) for part in value)
+    return value is None or isinstance(value, (int, float, str))
 
 
 def _plain_name(entry: Any) -> bool:

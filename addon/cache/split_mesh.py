@@ -11,12 +11,12 @@ import bmesh
 import numpy as np
 
 from ..bridge.mesh import MeshArrays, corner_vertices, polygon_starts
-from .splits import Splits
+from .splits import Cut, Splits
 
 PLACE = "thin_shell_place"
 
 
-def corner_targets(mesh: Any, arrays: MeshArrays, splits: Splits) -> tuple[Any, Any, Any]:
+def corner_targets(mesh: Any, arrays: MeshArrays | Cut, splits: Splits) -> tuple[Any, Any, Any]:
     """Vertex of each corner at the end (c,), polygons (p,) that moved to copies, polygons (p,) cracked inside."""
     before = corner_vertices(mesh)
     corners, vertices = arrays.corners.ravel(), splits.faces.ravel()
@@ -32,7 +32,7 @@ def corner_targets(mesh: Any, arrays: MeshArrays, splits: Splits) -> tuple[Any, 
     return after, moved & ~cracked, cracked
 
 
-def split_copy(mesh: Any, arrays: MeshArrays, splits: Splits) -> Any:
+def split_copy(mesh: Any, arrays: MeshArrays | Cut, splits: Splits) -> Any:
     """A new mesh data-block: `mesh` with the cracks of `splits`, copies after its own vertices."""
     after, moved, cracked = corner_targets(mesh, arrays, splits)
     made = mesh.copy()
@@ -67,7 +67,7 @@ class _Cutter:
         self.welded: dict[Any, Any] = {}
         self.spare: list[Any] = []
 
-    def cut(self, arrays: MeshArrays, after: Any, moved: Any, cracked: Any) -> None:
+    def cut(self, arrays: MeshArrays | Cut, after: Any, moved: Any, cracked: Any) -> None:
         """Corners go to the vertices `after`; polygons that are `moved` stay whole, those `cracked` come apart."""
         old = [self.faces[int(i)] for i in np.flatnonzero(moved | cracked)]
         old_edges = {edge for face in old for edge in face.edges}

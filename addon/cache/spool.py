@@ -1,19 +1,19 @@
 """Frames of a shell that breaks, while it is baked: their number of points grows, a point cache's cannot.
 
 One record a sample: how many vertices there are, what the new ones were split from, the triangles where they changed,
-then float32 rows of positions and kept results. Finished, `compose` turns it into files of one number of points. The
+then float32 rows of positions and kept results. `whole_sample` gives a sample the number of points of the last one. The
 spool stays while a bake can be resumed.
 """
 
-import os
 import struct
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .files import CacheError, create, open_regular, reason, sync
+from .files import CacheError
 from .splits import Splits
+from .stream import Stream
 
 HEADER = struct.Struct("<12siiii")
 MAGIC = b"THINSHELLS1\0"
@@ -24,19 +24,21 @@ class Spool:
     """Appends samples of growing size; `splits` is what is known of the cracks so far."""
 
     def __init__(self, path: Path, faces: Any, points: int, width: int, keep: int | None = None) -> None:
-        """`faces` (m, 3) before anything broke, `width` numbers per point; `keep`: go on after that many samples."""
+        """`faces` (m, 3) before anything broke, `width` numbers per point; `keep`: go on after that many samples.
+
+        A negative `keep` reads every sample that is whole and writes nothing.
+        """
         self.path, self.width = path, width
         self.splits = Splits(points, np.array(faces, dtype=np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
         self._places: list[tuple[int, int]] = []
         if keep is None:
-            self._file = create(path)
-            self._write(HEADER.pack(MAGIC, 1, points, len(faces), width))
+            self._stream = Stream(path, HEADER.pack(MAGIC, 1, points, len(faces), width))
             return
-        self._file = open_regular(path, "r+b")
+        self._stream = Stream(path, reading=keep < 0)
         try:
             self._reopen(keep)
         except BaseException:
-            self._file.close()
+            self._stream.close()
             raise
 
     @property
@@ -54,15 +56,14 @@ class Spool:
         changed = not np.array_equal(faces, splits.faces)
         whole = [RECORD.pack(count, len(parents), int(changed)), np.asarray(parents, "<i4").tobytes()]
         whole += [np.ascontiguousarray(faces, "<i4").tobytes()] if changed else []
-        start = self._file.seek(0, os.SEEK_END) + sum(map(len, whole))
-        self._write(b"".join([*whole, data.tobytes()]))
+        start = self._stream.length + sum(map(len, whole))
+        self._stream.append(b"".join([*whole, data.tobytes()]))
         self._note(start, count, np.asarray(parents, np.int64), np.array(faces, np.int64) if changed else None)
 
     def sample(self, index: int) -> Any:
         """Rows of a sample, (count, width) float32."""
         start, count = self._places[index]
-        self._file.seek(start)
-        raw = self._file.read(4 * count * self.width)
+        raw = self._stream.read(start, 4 * count * self.width)
         if len(raw) < 4 * count * self.width:
             raise self._damaged()
         return np.frombuffer(raw, dtype="<f4").reshape(count, self.width)
@@ -73,16 +74,10 @@ class Spool:
 
     def checkpoint(self) -> None:
         """The samples so far survive a crash."""
-        try:
-            sync(self._file)
-        except OSError as error:
-            raise CacheError(f"{self.path.name} cannot be written: {reason(error)}") from None
+        self._stream.checkpoint()
 
     def close(self) -> None:
-        try:
-            self._file.close()
-        except OSError:
-            pass  # buffered bytes of a full disk; `_write` already said so
+        self._stream.close()
 
     def _note(self, start: int, count: int, parents: Any, faces: Any) -> None:
         splits, sample = self.splits, len(self._places)
@@ -96,22 +91,24 @@ class Spool:
         )
 
     def _reopen(self, keep: int) -> None:
-        size = os.fstat(self._file.fileno()).st_size
-        raw = self._file.read(HEADER.size)
+        raw, triangles = self._stream.read(0, HEADER.size), len(self.splits.faces)
         known = HEADER.unpack(raw) if len(raw) == HEADER.size else (b"", 0, 0, 0, 0)
-        triangles = len(self.splits.faces)
         if known != (MAGIC, 1, self.splits.originals, triangles, self.width):
             raise self._damaged()
-        place = HEADER.size
-        while len(self._places) < keep:
-            place = self._reopen_record(place, size, triangles)
-        self._file.truncate(place)
-        self._file.seek(place)
+        place, size = HEADER.size, self._stream.size()
+        while len(self._places) != keep and (keep >= 0 or place < size):
+            try:
+                place = self._reopen_record(place, size, triangles)
+            except CacheError:
+                if keep >= 0:
+                    raise
+                break
+        if keep >= 0:
+            self._stream.cut(place)
 
     def _reopen_record(self, place: int, size: int, triangles: int) -> int:
         """Take in the record at `place` of a file of `size` bytes; where the next one begins."""
-        self._file.seek(place)
-        raw = self._file.read(RECORD.size)
+        raw = self._stream.read(place, RECORD.size)
         count, fresh, changed = RECORD.unpack(raw) if len(raw) == RECORD.size else (0, -1, 0)
         before = self.splits.total
         if fresh < 0 or count != before + fresh or changed not in (0, 1):
@@ -120,10 +117,11 @@ class Spool:
         end: int = start + 4 * count * self.width
         if end > size:
             raise self._damaged()
-        parents = np.frombuffer(self._file.read(4 * fresh), "<i4").astype(np.int64)
+        parents = np.frombuffer(self._stream.read(place + RECORD.size, 4 * fresh), "<i4").astype(np.int64)
         faces = None
         if changed:
-            faces = np.frombuffer(self._file.read(12 * triangles), "<i4").astype(np.int64).reshape(-1, 3)
+            raw = self._stream.read(start - 12 * triangles, 12 * triangles)
+            faces = np.frombuffer(raw, "<i4").astype(np.int64).reshape(-1, 3)
         for indices, most in ((parents, before), (faces, count)):
             if indices is not None and indices.size and not (0 <= indices.min() and indices.max() < most):
                 raise self._damaged()
@@ -132,23 +130,3 @@ class Spool:
 
     def _damaged(self) -> CacheError:
         return CacheError(f"{self.path.name} is damaged or belongs to another mesh: start a new bake")
-
-    def _write(self, data: bytes) -> None:
-        whole = self._file.tell()
-        try:
-            self._file.write(data)
-            self._file.flush()
-        except OSError as error:
-            self._take_back(whole)
-            raise CacheError(f"{self.path.name} cannot be written: {reason(error)}") from None
-
-    def _take_back(self, length: int) -> None:
-        """Reopen and cut: the failed write may have left a torn record, in the file or its buffer."""
-        try:
-            raw = os.dup(self._file.fileno())
-            self.close()
-            self._file = os.fdopen(raw, "r+b")
-            self._file.truncate(length)
-            self._file.seek(0, os.SEEK_END)
-        except OSError:
-            pass

@@ -1,16 +1,26 @@
 """Bake: modal with a timer in a window, straight through in the background."""
 
+import time
 from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty
 
-from ..bake import groups, session, status
+from ..bake import groups, owners, session, status
 from ..bake.order import Order
 from ..errors import UserError
+from .modes import Place, leave_edit_mode
 
-TICK = 0.04
-"""Longest stretch of work [s] between two looks at the window."""
+WORK = 0.2
+"""Work [s] between two looks at the window. Moving the playhead makes Blender draw all of it: 5 times a second,"""
+SHARE = 2.5
+"""or after so many times what drawing takes,"""
+PATIENCE = 0.5
+"""if work and drawing together do not keep Stop waiting longer than this [s];"""
+USUAL = 0.15
+"""What drawing is thought to take [s] before it was seen."""
+LEAST = 2.0
+"""but at least after so many times what drawing takes: a bake takes half as long again."""
 
 MODES = [
     ("NEW", "Bake", "Simulate from the first frame"),
@@ -58,17 +68,12 @@ def _check_continue(obj: Any, frame: int) -> None:
         )
 
 
-def leave_edit_mode(context: Any) -> None:
-    """Edits reach the mesh only when Edit Mode ends."""
-    if context.object is not None and context.object.mode != "OBJECT":
-        bpy.ops.object.mode_set(mode="OBJECT")
-
-
 class THIN_SHELL_OT_bake(bpy.types.Operator):
     bl_idname = "thin_shell.bake"
     bl_label = "Bake"
     bl_description = "Simulate the shell and keep the result. ESC stops and keeps the finished frames"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    # Registered it could be adjusted afterwards, which would bake again.
+    bl_options = {"UNDO"}  # noqa: RUF012
 
     mode: EnumProperty(name="Mode", items=MODES, options={"SKIP_SAVE"})  # type: ignore[valid-type]
     everything: BoolProperty(  # type: ignore[valid-type]
@@ -90,16 +95,19 @@ class THIN_SHELL_OT_bake(bpy.types.Operator):
     def description(cls, _context: Any, properties: Any) -> str:
         return next(text for key, _, text in MODES if key == properties.mode) + ". ESC stops and keeps the frames"
 
-    def _start(self, context: Any) -> session.Session | None:
+    def _start(self, context: Any, window: bool = False) -> session.Session | None:
+        place: Place | None = None
         try:
             if not self.everything and (
                 context.object is None or context.object.type != "MESH" or not context.object.thin_shell.enabled
             ):
                 raise UserError("select a mesh and press Thin Shell in its Physics tab first")
-            leave_edit_mode(context)
-            return session.Session(orders(context, self.mode, self.everything))
+            place = leave_edit_mode(context)
+            return session.Session(orders(context, self.mode, self.everything), place.back, window)
         except UserError as error:
             self.report({"ERROR"}, str(error))
+            if place is not None:
+                place.back()
             return None
 
     def execute(self, context: Any) -> set[str]:
@@ -116,7 +124,7 @@ class THIN_SHELL_OT_bake(bpy.types.Operator):
     def invoke(self, context: Any, _event: Any) -> set[str]:
         if bpy.app.background or context.window is None:
             return self.execute(context)
-        session.current = self._start(context)
+        session.current = self._start(context, window=True)
         if session.current is None:
             return {"CANCELLED"}
         manager = context.window_manager
@@ -129,26 +137,27 @@ class THIN_SHELL_OT_bake(bpy.types.Operator):
         run = session.current
         if run is None:
             return self._leave(context, {"CANCELLED"})
-        if event.type == "ESC" and event.value == "PRESS":
+        if run.wanted_stop or (event.type == "ESC" and event.value == "PRESS"):
             run.stop()
             return self._leave(context, self._end(run))
-        if event.type == "TIMER":
-            if run.advance(TICK):
-                return self._leave(context, self._end(run))
-            context.window_manager.progress_update(int(1000 * run.shown.share))
-            context.workspace.status_text_set(run.shown.text)
-            redraw(context)
-            return {"RUNNING_MODAL"}
-        # The view may turn meanwhile; anything that edits the scene (and undo) waits.
-        viewing = event.type in {
-            "MIDDLEMOUSE",
-            "WHEELUPMOUSE",
-            "WHEELDOWNMOUSE",
-            "MOUSEMOVE",
-            "TRACKPADPAN",
-            "TRACKPADZOOM",
-        }
-        return {"PASS_THROUGH"} if viewing else {"RUNNING_MODAL"}
+        if event.type != "TIMER" or owners.rendering():
+            # Everything else works: what changes the bake is seen at the next tick.
+            return {"PASS_THROUGH"}
+        try:
+            run.aside()
+            done = work(run, budget(time.perf_counter() - run.left if run.frames else USUAL))
+            if not done:
+                run.preview()
+        except Exception as error:
+            run.fail(error)
+            done = True
+        if done:
+            return self._leave(context, self._end(run))
+        context.window_manager.progress_update(int(1000 * run.shown.share))
+        context.workspace.status_text_set(run.shown.text)
+        redraw(context)
+        run.left = time.perf_counter()
+        return {"RUNNING_MODAL"}
 
     def cancel(self, _context: Any) -> None:
         """Blender closes the window or opens another file: the frames so far stay on the disk, nothing runs on."""
@@ -159,6 +168,7 @@ class THIN_SHELL_OT_bake(bpy.types.Operator):
     def _end(self, run: session.Session) -> set[str]:
         status.forget()
         session.finished = run
+        run.go_back()
         for job in run.jobs:
             for text in job.warnings:
                 self.report({"WARNING"}, text)
@@ -180,6 +190,16 @@ class THIN_SHELL_OT_bake(bpy.types.Operator):
         return result
 
 
+def budget(away: float) -> float:
+    """How long to work [s] where Blender was last `away` that long, drawing for the most part."""
+    return max(WORK, LEAST * away, min(SHARE * away, PATIENCE - away))
+
+
+def work(run: session.Session, seconds: float) -> bool:
+    """Bake for about that long; True when all is done."""
+    return run.advance(seconds)
+
+
 def redraw(context: Any) -> None:
     """Ask every window to draw panels and views again."""
     for window in context.window_manager.windows:
@@ -188,4 +208,20 @@ def redraw(context: Any) -> None:
                 area.tag_redraw()
 
 
-register, unregister = bpy.utils.register_classes_factory((THIN_SHELL_OT_bake,))
+class THIN_SHELL_OT_stop(bpy.types.Operator):
+    bl_idname = "thin_shell.stop"
+    bl_label = "Stop"
+    bl_description = "Stop the bake and keep the finished frames, as ESC does"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return session.current is not None
+
+    def execute(self, context: Any) -> set[str]:
+        if session.current is not None:
+            session.current.wanted_stop = True
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((THIN_SHELL_OT_bake, THIN_SHELL_OT_stop))

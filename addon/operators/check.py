@@ -5,13 +5,18 @@ from typing import Any
 import bpy
 
 from .. import compat
-from ..bake import groups, session
+from ..bake import groups
+from ..bake.lock import is_baking
 from ..errors import UserError
-from ..preflight import Issue, look_over
-from .bake import leave_edit_mode
+from ..preflight import Issue, look_over, of_error, results
+from .modes import in_object_mode
 
-last: list[Issue] = []
-"""What the last check found, for the panel; never saved with a file."""
+
+def __getattr__(name: str) -> Any:
+    """`last`: what the last check found."""
+    if name == "last":
+        return results.found()
+    raise AttributeError(name)
 
 
 class THIN_SHELL_OT_check(bpy.types.Operator):
@@ -22,23 +27,25 @@ class THIN_SHELL_OT_check(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        return session.current is None
+        return context.object is None or not is_baking(context.object)
 
+    @in_object_mode
     def execute(self, context: Any) -> set[str]:
-        leave_edit_mode(context)
         chosen = groups.shells(context.scene)
         if not chosen:
             self.report({"ERROR"}, "there is no thin shell in this scene: select a mesh and press Thin Shell")
             return {"CANCELLED"}
-        try:
-            last[:] = [issue for group in groups.together(chosen) for issue in look_over(context.scene, group)]
-        except UserError as error:
-            last[:] = [Issue("ERROR", str(error), error.object)]
-        for issue in last:
+        for group in groups.together(chosen):
+            try:
+                look_over(context.scene, group)
+            except UserError as error:
+                results.remember([of_error(error)], group)
+        found = results.found()
+        for issue in found:
             self.report({"ERROR"} if issue.level == "ERROR" else {"WARNING"}, issue.message)
-        if not last:
+        if not found:
             self.report({"INFO"}, f"{len(chosen)} shell{'s' if len(chosen) > 1 else ''} looked over: ready to bake")
-        marked = next((i for i in last if i.polygons or i.edges or i.vertices), None)
+        marked = next((i for i in found if i.polygons or i.edges or i.vertices), None)
         if marked is not None:
             select(context, marked)
         return {"FINISHED"}
@@ -46,7 +53,8 @@ class THIN_SHELL_OT_check(bpy.types.Operator):
 
 def select(context: Any, issue: Issue) -> None:
     """Show what is at fault: its faces (or edges, or vertices) selected, the object active and in Edit Mode."""
-    obj = bpy.data.objects.get(issue.object)
+    named = [o for o in context.scene.objects if o.name == issue.object]
+    obj = next((o for o in named if compat.session_uid(o) in issue.shells), None)
     if obj is None or obj.library is not None or obj.name not in context.view_layer.objects:
         return
     mesh = obj.data

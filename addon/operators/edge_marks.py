@@ -26,6 +26,12 @@ def _editable(cls: Any, context: Any) -> bool:
     return obj.mode in ("EDIT", "OBJECT")
 
 
+def has_creases(mesh: Any) -> bool:
+    """Whether an edge is marked to fold."""
+    marks = mesh.attributes.get(MARK)
+    return marks is not None and any(each.value for each in marks.data)
+
+
 class _Edges:
     """The selected edges of the object's mesh, in Edit Mode or out of it, and attributes to mark them with."""
 
@@ -117,7 +123,11 @@ class THIN_SHELL_OT_mark_crease(_Operator):
         if self.end < self.start:
             self.report({"ERROR"}, f"the fold ends at frame {self.end}, before its start at {self.start}")
             return {"CANCELLED"}
-        return self.mark(context.object, MARK, {ANGLE: self.angle, START: self.start, END: self.end})
+        done = self.mark(context.object, MARK, {ANGLE: self.angle, START: self.start, END: self.end})
+        settings = context.object.thin_shell
+        if done == {"FINISHED"} and settings.enabled:
+            settings.use_creases = True
+        return done
 
 
 class THIN_SHELL_OT_clear_crease(_Operator):

@@ -8,6 +8,7 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..bridge.axis_image import paint
+from .setup import OnFreeSettings
 
 IMAGES = Path(__file__).resolve().parent.parent / "images"
 PATTERNS = [
@@ -22,7 +23,7 @@ EXAMPLES = [
 ]
 
 
-class THIN_SHELL_OT_paint_axes(bpy.types.Operator):
+class THIN_SHELL_OT_paint_axes(OnFreeSettings, bpy.types.Operator):
     bl_idname = "thin_shell.paint_axes"
     bl_label = "New Axis Map"
     bl_description = "Make an image that holds the warp direction and use it for this shell"
@@ -34,7 +35,7 @@ class THIN_SHELL_OT_paint_axes(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        return context.object is not None and context.object.type == "MESH" and context.object.thin_shell.enabled
+        return super().poll(context) and context.object.thin_shell.enabled
 
     def execute(self, context: Any) -> set[str]:
         image: Any = bpy.data.images.new(
@@ -50,7 +51,7 @@ class THIN_SHELL_OT_paint_axes(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class THIN_SHELL_OT_example_axes(bpy.types.Operator):
+class THIN_SHELL_OT_example_axes(OnFreeSettings, bpy.types.Operator):
     bl_idname = "thin_shell.example_axes"
     bl_label = "Load Example"
     bl_description = "Load an axis image that comes with Thin Shell"
@@ -61,7 +62,7 @@ class THIN_SHELL_OT_example_axes(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        return THIN_SHELL_OT_paint_axes.poll(context)
+        return super().poll(context) and context.object.thin_shell.enabled
 
     def execute(self, context: Any) -> set[str]:
         image = bpy.data.images.load(str(IMAGES / f"axes_{self.example.lower()}.png"), check_existing=False)

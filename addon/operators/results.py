@@ -4,8 +4,8 @@ from typing import Any
 
 import bpy
 
-from ..bake import session
 from ..bake.location import paths_of
+from ..bake.lock import is_baking
 from ..cache import attributes, fields, sidecar
 from ..cache.files import CacheError
 
@@ -29,7 +29,7 @@ class THIN_SHELL_OT_result_attributes(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         obj = context.object
-        return session.current is None and obj is not None and obj.type == "MESH" and obj.thin_shell.baked
+        return obj is not None and obj.type == "MESH" and obj.thin_shell.baked and not is_baking(obj)
 
     def execute(self, context: Any) -> set[str]:
         obj = context.object

@@ -7,13 +7,15 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ... import shellcore as sc
 from .. import presets
-from ..bake import session, status
+from ..bake import identity, status
+from ..bake.lock import is_baking, why_locked
 from ..bridge.mesh import MODIFIER
 from ..cache import playback
 from ..cache.files import CacheError
 from ..errors import UserError
-from .bake import leave_edit_mode
-from .cache import delete_bake
+from .cache import confirm, delete_bake
+from .edge_marks import has_creases
+from .modes import in_object_mode, leave_edit_mode
 
 _items: list[tuple[str, str, str]] = []
 
@@ -24,6 +26,21 @@ def preset_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
     return _items
 
 
+class OnFreeSettings:
+    """For operators that change settings: pressed they leave a locked bake alone; a script may do as it likes."""
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return context.object is not None and context.object.type == "MESH" and not is_baking(context.object)
+
+    def invoke(self: Any, context: Any, _event: Any) -> set[str]:
+        why = why_locked(context.object)
+        if why:
+            self.report({"ERROR"}, why)
+            return {"CANCELLED"}
+        return self.execute(context)  # type: ignore[no-any-return]
+
+
 class THIN_SHELL_OT_toggle(bpy.types.Operator):
     bl_idname = "thin_shell.toggle"
     bl_label = "Thin Shell"
@@ -32,11 +49,17 @@ class THIN_SHELL_OT_toggle(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        return session.current is None and context.object is not None and context.object.type == "MESH"
+        return context.object is not None and context.object.type == "MESH" and not is_baking(context.object)
 
+    def invoke(self, context: Any, event: Any) -> Any:
+        if not context.object.thin_shell.baked:
+            return self.execute(context)
+        message = f"{context.object.name} is baked. Its files go to the trash of the cache folder."
+        return confirm(self, context, event, message, "Remove")
+
+    @in_object_mode
     def execute(self, context: Any) -> set[str]:
         obj = context.object
-        leave_edit_mode(context)
         try:
             if obj.library is not None:
                 raise UserError(f"{obj.name} is linked from {obj.library.name}: make a library override first")
@@ -54,10 +77,16 @@ class THIN_SHELL_OT_toggle(bpy.types.Operator):
 
 
 def enable(obj: Any, scene: Any) -> None:
-    """Make it a shell with the scene's frame range."""
+    """Make it a shell with the scene's frame range; one that is a shell already stays as it is."""
     settings = obj.thin_shell
+    if settings.enabled:
+        return
     settings.enabled = True
+    settings.shell_id = settings.shell_id or identity.new_id()
     settings.frame_start, settings.frame_end = scene.frame_start, scene.frame_end
+    # The property itself is on by default: files of 0.1.0 say nothing where their creases are on.
+    if not settings.is_property_set("use_creases"):
+        settings.use_creases = has_creases(obj.data)
     playback.marker(obj)
 
 
@@ -65,7 +94,8 @@ class THIN_SHELL_OT_quick(bpy.types.Operator):
     bl_idname = "thin_shell.quick"
     bl_label = "Quick Shell"
     bl_description = (
-        "Make the selected meshes thin shells of a material; in Edit Mode the selected vertices become pins"
+        "Make the selected meshes thin shells of a material. In Edit Mode the selected vertices become their pins, "
+        "and Object Mode follows"
     )
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
@@ -75,18 +105,22 @@ class THIN_SHELL_OT_quick(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        return session.current is None and context.object is not None and context.object.type == "MESH"
+        return context.object is not None and context.object.type == "MESH" and not is_baking(context.object)
 
     def execute(self, context: Any) -> set[str]:
         editing = context.object.mode == "EDIT"
         chosen = [
             o for o in (context.objects_in_mode if editing else context.selected_objects) if o.type == "MESH"
         ] or [context.object]
+        for obj in chosen:
+            why = why_locked(obj)
+            if obj.library is not None:
+                why = f"{obj.name} is linked from {obj.library.name}: make a library override first"
+            if why:
+                self.report({"ERROR"}, why)
+                return {"CANCELLED"}
         leave_edit_mode(context)
         for obj in chosen:
-            if obj.library is not None:
-                self.report({"ERROR"}, f"{obj.name} is linked from {obj.library.name}: make a library override first")
-                return {"CANCELLED"}
             enable(obj, context.scene)
             presets.apply(obj.thin_shell, self.preset)
             if editing and self.pin:
@@ -97,11 +131,11 @@ class THIN_SHELL_OT_quick(bpy.types.Operator):
 
 
 def _pin_selected(obj: Any) -> None:
+    """Pin the selected vertices by a group of its own; a group of that name may hold the artist's weights."""
     vertices = [v.index for v in obj.data.vertices if v.select]
     if not vertices:
         return
-    group = obj.vertex_groups.get("Pin") or obj.vertex_groups.new(name="Pin")
-    group.remove(range(len(obj.data.vertices)))
+    group = obj.vertex_groups.new(name="Pin")
     group.add(vertices, 1.0, "REPLACE")
     obj.thin_shell.pin_group = group.name
 
@@ -122,7 +156,7 @@ def _floor(context: Any, shells: list[Any]) -> None:
     floor.thin_shell.collider_shape = "PLANE"
 
 
-class THIN_SHELL_OT_preset(bpy.types.Operator):
+class THIN_SHELL_OT_preset(OnFreeSettings, bpy.types.Operator):
     bl_idname = "thin_shell.preset"
     bl_label = "Apply Preset"
     bl_description = "Set the material; pins, contact and cache stay as they are"
@@ -133,10 +167,6 @@ class THIN_SHELL_OT_preset(bpy.types.Operator):
     @classmethod
     def description(cls, _context: Any, properties: Any) -> str:
         return presets.built_in().get(properties.name, ("", "A preset of your own"))[1]
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return session.current is None and context.object is not None and context.object.type == "MESH"
 
     def execute(self, context: Any) -> set[str]:
         try:
@@ -176,7 +206,7 @@ class THIN_SHELL_OT_preset_save(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class THIN_SHELL_OT_yield_preset(bpy.types.Operator):
+class THIN_SHELL_OT_yield_preset(OnFreeSettings, bpy.types.Operator):
     bl_idname = "thin_shell.yield_preset"
     bl_label = "Yield from Preset"
     bl_description = "Take yield curvature, hardening and yield stretch from the material preset"
@@ -184,8 +214,7 @@ class THIN_SHELL_OT_yield_preset(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        obj = context.object
-        return session.current is None and obj is not None and obj.type == "MESH" and obj.thin_shell.enabled
+        return super().poll(context) and context.object.thin_shell.enabled
 
     def execute(self, context: Any) -> set[str]:
         name = context.object.thin_shell.preset_name

@@ -73,9 +73,6 @@ class THIN_SHELL_OT_willmore(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        if not hasattr(sc, "willmore_flow"):
-            cls.poll_message_set("this version has no Willmore flow")
-            return False
         return context.object is not None and context.object.type == "MESH" and context.object.mode == "OBJECT"
 
     def execute(self, context: Any) -> set[str]:

@@ -1,4 +1,4 @@
-"""The button in Blender's own list of physics, and Quick Shell in the Object menu."""
+"""The button in Blender's own list of physics; Quick Shell in the Object and Vertex menus."""
 
 from typing import Any
 
@@ -17,6 +17,12 @@ def quick_menu(self: Any, _context: Any) -> None:
     self.layout.operator("thin_shell.quick")
 
 
+def vertex_menu(self: Any, _context: Any) -> None:
+    """In Edit Mode, where the vertices to pin are selected; F3 finds it here."""
+    self.layout.separator()
+    self.layout.operator("thin_shell.quick")
+
+
 def object_menu(self: Any, _context: Any) -> None:
     self.layout.operator("thin_shell.willmore")
 
@@ -25,6 +31,7 @@ def object_menu(self: Any, _context: Any) -> None:
 PLACES = (
     ("PHYSICS_PT_add", add_button),
     ("VIEW3D_MT_object_quick_effects", quick_menu),
+    ("VIEW3D_MT_edit_mesh_vertices", vertex_menu),
     ("VIEW3D_MT_object", object_menu),
 )
 

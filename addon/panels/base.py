@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 
-from ..bake import session
+from ..bake.lock import why_locked
 
 
 class PhysicsPanel:
@@ -37,22 +37,23 @@ def column(panel: Any, context: Any) -> tuple[Any, Any]:
     return context.object.thin_shell, made
 
 
-def prop_or_auto(layout: Any, settings: Any, name: str, text: str, unit: str = "") -> None:
-    """Draw a number of which 0 means that it is chosen for the artist, and say so."""
-    note = unit if getattr(settings, name) else "auto"
-    layout.prop(settings, name, text=f"{text} ({note})" if note else text)
+def prop_or_auto(layout: Any, settings: Any, name: str, text: str) -> None:
+    """Draw a number of which 0 means that it is chosen for the artist, and say so behind it."""
+    row = layout.row()
+    row.prop(settings, name, text=text)
+    if not getattr(settings, name):
+        row.label(text="auto")
 
 
 def editable(obj: Any) -> bool:
-    """Whether settings may change: not while baking, and not under a bake unless unlocked."""
-    settings = obj.thin_shell
-    return session.current is None and (not settings.baked or settings.unlocked)
+    """Whether settings may change."""
+    return not why_locked(obj)
 
 
 def wrapped(layout: Any, text: str, icon: str = "NONE") -> None:
     """A sentence over as many lines as the panel's width needs."""
     region, scale = bpy.context.region, bpy.context.preferences.system.ui_scale
-    width = max(20, int((region.width / scale - 75) / 6.3)) if region is not None else 48
+    width = max(20, int((region.width / scale - 75) / 6.3)) if region is not None else 32
     box = layout.column(align=True)
     for number, line in enumerate(textwrap.wrap(text, width)):
         box.label(text=line, icon=icon if number == 0 else "BLANK1" if icon != "NONE" else "NONE")

@@ -72,7 +72,7 @@ class PHYSICS_PT_thin_shell_fracture(SubPanel, bpy.types.Panel):
             if not settings.use_sewing:
                 wrapped(layout, "Turn Sewing on in Shape: seams are its edges", "INFO")
         # How a bake is shown, not what it is: free to change under one.
-        self.layout.prop(settings, "weld_seams")
+        self.layout.column(heading="Smooth").prop(settings, "weld_seams", text="until Broken")
 
 
 class PHYSICS_PT_thin_shell_creases(SubPanel, bpy.types.Panel):
@@ -102,7 +102,9 @@ class PHYSICS_PT_thin_shell_creases(SubPanel, bpy.types.Panel):
         layout.prop(settings, "use_curl")
         if settings.use_curl:
             layout.prop(settings, "curl_axis")
-            layout.prop(settings, "curl_radius", text="Radius (m)")
+            # Without units a length is a number of metres.
+            plain = context.scene.unit_settings.system == "NONE"
+            layout.prop(settings, "curl_radius" if plain else "curl_length", text="Radius (m)" if plain else "Radius")
             times = layout.column(align=True)
             times.prop(settings, "curl_start")
             times.prop(settings, "curl_end")

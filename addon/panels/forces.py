@@ -22,7 +22,7 @@ class PHYSICS_PT_thin_shell_forces(SubPanel, bpy.types.Panel):
         air = layout.column(align=True)
         air.prop(settings, "air_drag")
         air.prop(settings, "air_lift")
-        air.prop(settings, "air_density", text="Air Density (kg/m³)")
+        air.prop(settings, "air_density", text="Air (kg/m³)")
 
 
 class PHYSICS_PT_thin_shell_fields(SubPanel, bpy.types.Panel):

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 
 from .. import presets
-from .base import PhysicsPanel, SubPanel, column, prop_or_auto
+from .base import PhysicsPanel, SubPanel, column, editable, prop_or_auto
 
 
 class PHYSICS_PT_thin_shell_presets(bpy.types.Panel):
@@ -17,6 +17,7 @@ class PHYSICS_PT_thin_shell_presets(bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         layout = self.layout
+        layout.enabled = editable(context.object)
         layout.label(text="Material")
         columns = layout.grid_flow(columns=2, even_columns=True, align=True)
         for name, (label, _) in presets.built_in().items():
@@ -39,7 +40,9 @@ class PHYSICS_PT_thin_shell(PhysicsPanel, bpy.types.Panel):
     def draw_header_preset(self, context: Any) -> None:
         row = self.layout.row(align=True)
         row.label(text=presets.shown_name(context.object.thin_shell))
-        row.popover("PHYSICS_PT_thin_shell_presets", text="", icon="PRESET")
+        menu = row.row()
+        menu.enabled = editable(context.object)
+        menu.popover("PHYSICS_PT_thin_shell_presets", text="", icon="PRESET")
 
     def draw(self, context: Any) -> None:
         from .cache import draw_bake
@@ -61,12 +64,17 @@ class PHYSICS_PT_thin_shell_model(SubPanel, bpy.types.Panel):
         if settings.integrator == "newmark":
             layout.prop(settings, "newmark_beta")
             layout.prop(settings, "newmark_gamma")
-        layout.prop(settings, "substeps", text="Steps")
+        if settings.integrator == "sdirk2":
+            layout.prop(settings, "quality")
+            if settings.quality == "CUSTOM":
+                layout.prop(settings, "accuracy")
+        else:
+            layout.prop(settings, "substeps", text="Steps")
         layout.separator()
         layout.prop(settings, "solver")
         if settings.solver != "quasi_newton":
             layout.prop(settings, "jacobian")
-        prop_or_auto(layout, settings, "tolerance", "Tolerance", "mm")
+        prop_or_auto(layout, settings, "tolerance", "Tolerance")
         layout.prop(settings, "strain_limit", text="Strain Limit (%)")
         prop_or_auto(layout, settings, "iterations", "Iterations")
 

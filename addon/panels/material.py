@@ -19,7 +19,7 @@ class PHYSICS_PT_thin_shell_material(SubPanel, bpy.types.Panel):
             layout.prop(settings, "young", text="Young (MPa)")
             layout.prop(settings, "solid_poisson", text="Poisson")
             layout.prop(settings, "density", text="Density (kg/m³)")
-            layout.prop(settings, "thickness", text="Thick (mm)")
+            layout.prop(settings, "thickness", text="Thickness")
             return
         layout.label(text="Stretch [N/m]")
         stretch = layout.column(align=True)
@@ -35,7 +35,7 @@ class PHYSICS_PT_thin_shell_material(SubPanel, bpy.types.Panel):
         layout.prop(settings, "bend_poisson", text="Poisson")
         layout.separator()
         layout.prop(settings, "areal_density", text="Weight (kg/m²)")
-        layout.prop(settings, "thickness", text="Thick (mm)")
+        layout.prop(settings, "thickness", text="Thickness")
 
 
 def _optional(layout: Any, settings: Any, automatic: str, name: str, text: str) -> None:
@@ -89,7 +89,12 @@ class PHYSICS_PT_thin_shell_weights(SubPanel, bpy.types.Panel):
         for name, label in WEIGHTED.items():
             block = layout.column(align=True)
             block.prop_search(
-                settings, f"weight_{name}", context.object, "vertex_groups", text=label, results_are_suggestions=True
+                settings,
+                f"weight_{name}",
+                context.object,
+                "vertex_groups",
+                text=label.removesuffix(" Stiffness"),
+                results_are_suggestions=True,
             )
             if getattr(settings, f"weight_{name}"):
                 block.prop(settings, f"weight_{name}_low", text="Factor at 0")

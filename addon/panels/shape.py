@@ -4,8 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..bridge.colliders import meshes_supported
-from .base import PhysicsPanel, SubPanel, column, prop_or_auto
+from .base import PhysicsPanel, SubPanel, column, editable, prop_or_auto
 
 
 class PHYSICS_PT_thin_shell_shape(SubPanel, bpy.types.Panel):
@@ -26,7 +25,14 @@ class PHYSICS_PT_thin_shell_shape(SubPanel, bpy.types.Panel):
             layout.label(text="The mesh has no shape keys", icon="ERROR")
         if settings.rest_shape == "OBJECT":
             layout.prop(settings, "rest_object")
-        layout.prop(settings, "rest_angles")
+        if settings.rest_shape == "UV":
+            layout.prop_search(settings, "rest_uv", context.object.data, "uv_layers")
+            layout.prop(settings, "rest_uv_size")
+            if settings.rest_uv_size == "SCALE":
+                layout.prop(settings, "rest_uv_scale", text="UV Square (m)")
+        else:
+            # Pieces of cloth are flat.
+            layout.prop(settings, "rest_angles")
         layout.separator()
         _part(layout, settings, "use_sewing", "sewing_stiffness", "Stiffness (N/m)")
         _part(layout, settings, "use_pressure", "pressure", "Pressure (Pa)")
@@ -43,6 +49,7 @@ class PHYSICS_PT_thin_shell_collisions(SubPanel, bpy.types.Panel):
     bl_order = 5
 
     def draw_header(self, context: Any) -> None:
+        self.layout.enabled = editable(context.object)
         self.layout.prop(context.object.thin_shell, "use_collision", text="")
 
     def draw(self, context: Any) -> None:
@@ -50,11 +57,9 @@ class PHYSICS_PT_thin_shell_collisions(SubPanel, bpy.types.Panel):
         layout.active = settings.use_collision
         layout.prop(settings, "friction")
         layout.prop(settings, "collision_collection")
-        if meshes_supported():
-            layout.prop(settings, "self_contact")
-            prop_or_auto(layout, settings, "contact_distance", "Distance", "mm")
-        else:
-            layout.label(text="This version: planes and balls only", icon="INFO")
+        layout.prop(settings, "self_contact")
+        prop_or_auto(layout, settings, "contact_distance", "Gap")
+        layout.prop(settings, "use_outer_thickness")
 
 
 class PHYSICS_PT_thin_shell_collider(PhysicsPanel, bpy.types.Panel):
@@ -67,7 +72,7 @@ class PHYSICS_PT_thin_shell_collider(PhysicsPanel, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         self.layout.use_property_split = True
-        self.layout.prop(context.object.thin_shell, "collider_shape")
+        self.layout.prop(context.object.thin_shell, "collider_shape", text="Shape")
 
 
 register, unregister = bpy.utils.register_classes_factory(

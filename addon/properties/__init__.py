@@ -8,7 +8,8 @@ from typing import Any
 
 import bpy
 
-from . import cache, creases, forces, fracture, material, model, plasticity, shape
+from . import cache, creases, forces, fracture, material, model, overrides, plasticity, shape
+from .declared import declared
 
 TABLES = (
     model.TABLE,
@@ -22,14 +23,24 @@ TABLES = (
 )
 """Settings in the order of the panels."""
 
+SAMPLED = forces.SAMPLED | material.SAMPLED | shape.SAMPLED
+"""Settings that a bake reads at every frame, and that can be animated therefore; all others hold from the start."""
+
 # What says how and where a result is kept, not what it is: never part of a fingerprint.
-NOT_PHYSICS = frozenset(cache.TABLE) | {"enabled", "show_axes", "show_axes_length", "live_iterations", "weld_seams"}
+NOT_PHYSICS = frozenset(cache.TABLE) | {
+    "enabled",
+    "show_axes",
+    "show_axes_length",
+    "live_iterations",
+    "weld_seams",
+    "curl_length",
+}
 
 
 class ThinShellSettings(bpy.types.PropertyGroup):
     """A thin sheet or shell: what it is made of, what holds it, where its bake is."""
 
-    __annotations__ = {name: made for table in TABLES for name, made in table.items()}
+    __annotations__ = declared({name: made for table in TABLES for name, made in table.items()}, SAMPLED)
 
 
 def physics_names() -> list[str]:
@@ -41,11 +52,16 @@ def register() -> None:
     bpy.utils.register_class(ThinShellSettings)
     owner: Any = bpy.types.Object
     owner.thin_shell = bpy.props.PointerProperty(
-        type=ThinShellSettings, name="Thin Shell", description="Physics of a thin sheet or shell"
+        type=ThinShellSettings,
+        name="Thin Shell",
+        description="Physics of a thin sheet or shell",
+        override={"LIBRARY_OVERRIDABLE"},
     )
+    overrides.register()
 
 
 def unregister() -> None:
+    overrides.unregister()
     owner: Any = bpy.types.Object
     del owner.thin_shell
     bpy.utils.unregister_class(ThinShellSettings)

@@ -36,13 +36,20 @@ TABLE = {
         default="//thin_shell_cache",
     ),
     "cache_name": StringProperty(name="Cache", description="File name of the bake, without ending", options={"HIDDEN"}),
+    "shell_id": StringProperty(
+        name="Shell Id", description="Whose a cache is", options={"HIDDEN"}, override={"LIBRARY_OVERRIDABLE"}
+    ),
     "baked": BoolProperty(name="Baked", description="A bake is attached to the object", options={"HIDDEN"}),
     "baked_target": StringProperty(options={"HIDDEN"}),
     "baked_start": IntProperty(options={"HIDDEN"}),
     "baked_samples": IntProperty(options={"HIDDEN"}),
     "baked_complete": BoolProperty(options={"HIDDEN"}),
+    "baked_date": StringProperty(name="Date", description="Which bake is attached", options={"HIDDEN"}),
     "baked_settings": StringProperty(
         name="Fingerprint", description="Settings the bake was made from", options={"HIDDEN"}
+    ),
+    "baked_inputs": StringProperty(
+        name="Inputs", description="Meshes, images and animation the bake was made from", options={"HIDDEN"}
     ),
     "whole_mesh": PointerProperty(
         name="Whole Mesh", description="The mesh as it was before the bake cracked it", type=Mesh, options={"HIDDEN"}

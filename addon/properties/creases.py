@@ -1,8 +1,24 @@
 """Creases and curl: folds that the sheet wants to take, over time."""
 
 from math import pi
+from typing import Any
 
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, IntProperty, StringProperty
+
+
+def _fold(settings: Any, _context: Any) -> None:
+    """Naming an attribute asks for its folds."""
+    if settings.crease_attribute:
+        settings.use_creases = True
+
+
+def _curl_length(settings: Any) -> float:
+    return 1e3 * float(settings.curl_radius)
+
+
+def _set_curl_length(settings: Any, value: float) -> None:
+    settings.curl_radius = 1e-3 * value
+
 
 TABLE = {
     "use_creases": BoolProperty(
@@ -12,6 +28,7 @@ TABLE = {
         name="Attribute",
         description="An edge attribute to fold as well: its value times the angle below (yes counts as 1). Blender's "
         "own 'crease_edge', 'sharp_edge' or 'uv_seam' will do",
+        update=_fold,
     ),
     "crease_angle": FloatProperty(
         name="Angle",
@@ -38,6 +55,18 @@ TABLE = {
         soft_min=-10.0,
         soft_max=10.0,
         precision=4,
+    ),
+    # The same radius, where a length can be typed: Blender's own lengths depend on the scene's unit scale, and those of
+    # a camera, in millimetres, do not.
+    "curl_length": FloatProperty(
+        name="Radius",
+        description="Radius of the roll; negative rolls the other way, away from the side the normals point to",
+        get=_curl_length,
+        set=_set_curl_length,
+        soft_min=-1e4,
+        soft_max=1e4,
+        precision=4,
+        subtype="DISTANCE_CAMERA",
     ),
     "curl_start": IntProperty(name="Roll Start", description="Frame at which rolling begins", default=1),
     "curl_end": IntProperty(name="End", description="Frame at which the radius is reached", default=24),

@@ -51,3 +51,6 @@ TABLE = {
 }
 for _type in FIELD_TYPES:
     TABLE[f"field_{_type.lower()}"] = _weight(_type.title())
+
+SAMPLED = frozenset({"wind_velocity", "field_all", "field_gravity", *(f"field_{each.lower()}" for each in FIELD_TYPES)})
+"""What is read at every frame of a bake."""

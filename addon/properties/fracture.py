@@ -30,8 +30,8 @@ TABLE = {
     ),
     "fracture_along": FloatProperty(
         name="Curvature Along",
-        description="Bending at which cracks along the material axis open [1/m], |e|Δθ/A at each edge. Lower than "
-        "Across: it splits along its grain",
+        description="Bending at which cracks along the material axis open [1/m]: 1/radius of the tightest bend it "
+        "bears. Lower than Across: it splits along its grain",
         default=50.0,
         min=1e-4,
         max=1e8,

@@ -72,6 +72,7 @@ TABLE = {
         min=1e-4,
         max=1e4,
         precision=4,
+        subtype="DISTANCE_CAMERA",
     ),
     "young": FloatProperty(
         name="Young's Modulus",
@@ -121,7 +122,7 @@ TABLE = {
     ),
     "damping_mass": FloatProperty(
         name="Air",
-        description="Drag against the world, Rayleigh's mass part [1/s]",
+        description="Slows everything against the world [1/s]: the share of its speed that it loses each second",
         default=0.0,
         min=0.0,
         max=1e4,
@@ -129,7 +130,7 @@ TABLE = {
     ),
     "damping_stiffness": FloatProperty(
         name="Material",
-        description="Damps changes of strain and fold, Rayleigh's stiffness part [s]",
+        description="Damps stretching and folding, not the motion as a whole [s]: quick wobbles most",
         default=0.0,
         min=0.0,
         max=100.0,
@@ -144,7 +145,12 @@ TABLE = {
         precision=6,
     ),
     "damping_viscosity": FloatProperty(
-        name="Viscosity", description="Kelvin-Voigt viscosity [s]", default=0.0, min=0.0, max=100.0, precision=5
+        name="Viscosity",
+        description="Resists quick stretch, as thick rubber does [s]",
+        default=0.0,
+        min=0.0,
+        max=100.0,
+        precision=5,
     ),
     "friction": FloatProperty(
         name="Friction", description="Coefficient of friction µ against colliders", default=0.3, min=0.0, max=2.0
@@ -162,3 +168,6 @@ for _name, _label in WEIGHTED.items():
         max=1e4,
         precision=3,
     )
+
+SAMPLED = frozenset({"friction"})
+"""What is read at every frame of a bake."""

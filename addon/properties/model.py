@@ -1,16 +1,20 @@
 """Model: how bending and stretch are computed, how time advances."""
 
+from typing import Any
+
+import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
+from ...shellcore.dynamics.step_size import ACCURACY
 from ...shellcore.stretch_cap import STRAIN_LIMIT
 
 BENDING = [
     ("cubic", "Cubic", "Cubic Shells: fast, for flat and curved rest shapes. The default"),
-    ("hinge", "Hinge", "Discrete Shells: exact angles at every fold, slower; sharp creases and strong curl"),
+    ("hinge", "Hinge", "Exact angles at every fold, slower: for sharp creases and strong curl"),
     (
         "quadratic",
         "Quadratic",
-        "Isometric bending: fastest, for sheets that are flat at rest (Rest Angles: Flat for others)",
+        "Fastest, for sheets that are flat at rest (Rest Angles: Flat for others)",
     ),
     (
         "subdivision",
@@ -20,35 +24,91 @@ BENDING = [
     ),
 ]
 MEMBRANE = [
-    ("fem", "Finite Elements", "Constant-strain triangles: stretch, shear and Poisson's ratio as the material says"),
-    ("springs", "Springs", "Springs along edges and on areas (Discrete Shells): isotropic, cheaper, less exact"),
+    ("fem", "Finite Elements", "Stretch, shear and Poisson's ratio as the material says"),
+    ("springs", "Springs", "Springs along edges and on areas: the same in all directions, cheaper, less exact"),
 ]
+# Numbers stay with their names for ever: files hold them.
 INTEGRATORS = [
-    ("implicit_euler", "Implicit Euler", "Always stable, damps motion. The default"),
-    ("newmark", "Newmark", "Keeps energy: livelier motion, slower. Steps that would gain any are damped"),
-    ("imex_bending", "IMEX, Bending Implicit", "Membrane explicit: for very stretchy sheets only"),
-    ("imex_membrane", "IMEX, Membrane Implicit", "Bending explicit: for very limp sheets only"),
-    ("explicit", "Explicit", "Cheap steps, hundreds of them a frame: for comparison"),
+    ("implicit_euler", "Implicit Euler", "Always stable, damps motion. The default", 0),
+    (
+        "sdirk2",
+        "SDIRK2",
+        "As nature does it: what swings goes on to swing, friction holds as it should. As many steps a frame as "
+        "Quality asks for; several times slower, most where sheets touch",
+        5,
+    ),
+    ("newmark", "Newmark", "Keeps energy: livelier motion, slower. Steps that would gain any are damped", 1),
+    (
+        "imex_bending",
+        "Implicit Bending",
+        "Stretch is stepped forward without solving: for very stretchy sheets only",
+        2,
+    ),
+    (
+        "imex_membrane",
+        "Implicit Membrane",
+        "Bending is stepped forward without solving: for very limp sheets only",
+        3,
+    ),
+    ("explicit", "Explicit", "Cheap steps, hundreds of them a frame: for comparison", 4),
+]
+QUALITIES = [
+    ("DRAFT", "Draft", "A few steps: for a first look", 0),
+    ("DEFAULT", "Default", "As the eye asks for", 1),
+    ("FINAL", "Final", "Many steps: each motion as it would be", 2),
+    ("CUSTOM", "Custom", "By a number", 3),
 ]
 SOLVERS = [
     ("auto", "Automatic", "Chosen by the stiffness of the sheet and by how it moves; as quick as looks right"),
-    ("quasi_newton", "Quasi-Newton", "One matrix factored once: for soft sheets"),
-    ("newton", "Newton", "The true Hessian: for stiff sheets, and drapes that fall and fold as they should; slower"),
+    ("quasi_newton", "Quasi-Newton", "Quickest for soft sheets; brings drapes down too softly"),
+    (
+        "newton",
+        "Newton",
+        "Solves every step sharply: for stiff sheets, and drapes that fall and fold as they should; slower",
+    ),
 ]
 JACOBIANS = [
-    ("constant", "Constant", "Bending matrix of the rest shape (CC)"),
-    ("cubic", "Cubic", "Bending matrix of the cubic energy (CS)"),
-    ("exact", "Exact", "Bending matrix of the exact angles (NH)"),
+    ("constant", "At Rest", "As the sheet bends about its rest shape: quickest where folds are gentle"),
+    ("cubic", "Roughly", "Follows folds as they form: between the two"),
+    ("exact", "Exactly", "Follows every fold: dearer steps, fewer of them where folds are sharp"),
 ]
 
+
+def _enabled(settings: Any, _context: Any) -> None:
+    """A new shell has no modifier of ours yet. It leaves Outer Thickness alone, unless others of its file keep it."""
+    from ..bridge.mesh import MODIFIER
+
+    obj = settings.id_data
+    if not settings.enabled or MODIFIER in obj.modifiers or settings.is_property_set("use_outer_thickness"):
+        return
+    every: Any = bpy.data.objects
+    shells = [other.thin_shell for other in every if other != obj and other.type == "MESH" and other.thin_shell.enabled]
+    settings.use_outer_thickness = any(other.use_outer_thickness for other in shells)
+
+
 TABLE = {
-    "enabled": BoolProperty(name="Thin Shell", description="This object is a thin shell", default=False),
+    "enabled": BoolProperty(
+        name="Thin Shell", description="This object is a thin shell", default=False, update=_enabled
+    ),
     "bending": EnumProperty(name="Bending", description="Model of bending", items=BENDING, default="cubic"),
     "membrane": EnumProperty(
         name="Membrane", description="Model of stretch in the surface", items=MEMBRANE, default="fem"
     ),
     "integrator": EnumProperty(
         name="Integrator", description="How time advances", items=INTEGRATORS, default="implicit_euler"
+    ),
+    "quality": EnumProperty(
+        name="Quality", description="How near to nature motion is", items=QUALITIES, default="DEFAULT"
+    ),
+    "accuracy": FloatProperty(
+        name="Accuracy",
+        description="How far a sheet may stray in the time of one swing of its own, in percent of its size; smaller: "
+        "more steps",
+        default=100 * ACCURACY["default"],
+        min=0.001,
+        max=100.0,
+        precision=3,
+        subtype="PERCENTAGE",
     ),
     "newmark_beta": FloatProperty(
         name="Beta", description="Newmark's β; ¼ keeps energy, 0 is explicit", default=0.25, min=0.0, max=0.5
@@ -66,7 +126,10 @@ TABLE = {
     ),
     "solver": EnumProperty(name="Solver", description="How each step is solved", items=SOLVERS, default="auto"),
     "jacobian": EnumProperty(
-        name="Bending Matrix", description="Matrix of bending in Newton's method", items=JACOBIANS, default="constant"
+        name="Follow Folds",
+        description="How Newton's method foresees bending: the time differs, the result does not",
+        items=JACOBIANS,
+        default="constant",
     ),
     "tolerance": FloatProperty(
         name="Tolerance",
@@ -75,6 +138,7 @@ TABLE = {
         min=0.0,
         max=1e4,
         precision=4,
+        subtype="DISTANCE_CAMERA",
     ),
     "iterations": IntProperty(
         name="Most Iterations",

@@ -10,8 +10,8 @@ TABLE = {
     ),
     "yield_curvature": FloatProperty(
         name="Yield Curvature",
-        description="Bending beyond this stays [1/m]: 1/radius of the tightest bend that springs back fully, compared "
-        "with |e|Δθ/A at each edge. A yield stress σ in a sheet of thickness t gives 3σ(1-ν²)/(E·t)",
+        description="Bending beyond this stays [1/m]: 1/radius of the tightest bend that springs back fully. "
+        "A yield stress σ in a sheet of thickness t gives 3σ(1-ν²)/(E·t)",
         default=20.0,
         min=1e-4,
         max=1e7,

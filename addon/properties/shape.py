@@ -9,17 +9,20 @@ REST_SHAPES = [
     ("START", "As at Start", "The shape it has at the first frame"),
     ("KEY", "Shape Key", "A shape key of this mesh"),
     ("OBJECT", "Object", "Another object with the same vertices, at its own place and scale"),
+    ("UV", "From UV", "The UV map is the sewing pattern: islands are flat pieces of cloth, sewn where they meet"),
 ]
+UV_SIZES = [
+    ("AREA", "Fit to Mesh", "As large in all as the mesh is at the start"),
+    ("SCALE", "Scale", "As large as the UV map says, given the length of its square"),
+]
+PATTERN = frozenset({"rest_uv", "rest_uv_size", "rest_uv_scale"})
+"""Settings that count where the rest shape comes from the UV map."""
 REST_ANGLES = [
     ("shape", "From Shape", "Folds and curvature of the rest shape are kept"),
     ("flat", "Flat", "The sheet was cut flat: it wants to unroll everywhere"),
 ]
 COLLIDER_SHAPES = [
-    (
-        "AUTO",
-        "Automatic",
-        "The mesh as it is; while meshes are unsupported, a flat object is a plane and a round one a ball",
-    ),
+    ("AUTO", "Automatic", "The mesh as it is"),
     ("MESH", "Mesh", "The mesh as it is"),
     ("PLANE", "Endless Plane", "All behind the object's local XY plane; its Z points to the free side"),
     ("SPHERE", "Sphere", "A ball of the object's size about its origin"),
@@ -47,6 +50,17 @@ TABLE = {
     "rest_key": StringProperty(name="Shape Key", description="Shape key that holds the rest shape"),
     "rest_object": PointerProperty(
         name="Object", description="Object that holds the rest shape", type=Object, poll=_is_mesh
+    ),
+    "rest_uv": StringProperty(name="UV Map", description="UV map with the pattern; empty: the active one"),
+    "rest_uv_size": EnumProperty(name="Size", description="How large the pattern is", items=UV_SIZES),
+    "rest_uv_scale": FloatProperty(
+        name="UV Square",
+        description="Length of one side of the UV square in the cloth [m]",
+        default=1.0,
+        min=1e-5,
+        max=1e5,
+        soft_max=100.0,
+        precision=4,
     ),
     "rest_angles": EnumProperty(name="Rest Angles", description="The folds without bending", items=REST_ANGLES),
     "use_sewing": BoolProperty(
@@ -79,14 +93,25 @@ TABLE = {
         default=False,
     ),
     "contact_distance": FloatProperty(
-        name="Distance",
-        description="Distance that surfaces keep [mm]; 0: the sheet's thickness. Larger is faster and safer",
+        name="Gap",
+        description="Distance of the sheet's middle from whatever it meets [mm]; 0: its thickness. Larger is faster "
+        "and safer",
         default=0.0,
         min=0.0,
         max=1e4,
         precision=3,
+        subtype="DISTANCE_CAMERA",
+    ),
+    "use_outer_thickness": BoolProperty(
+        name="Outer Thickness",
+        description="Keep half the Outer Thickness of colliding meshes and half the Gap away from them, half the Gap "
+        "from planes and balls, as older files do. Off: the Gap alone, from all of them",
+        default=True,
     ),
     "collider_shape": EnumProperty(
         name="Shape for Thin Shell", description="What thin shells feel of this collider", items=COLLIDER_SHAPES
     ),
 }
+
+SAMPLED = frozenset({"pressure", "pin_stiffness", "sewing_stiffness"})
+"""What is read at every frame of a bake."""

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ... import shellcore as sc
 from ...shellcore.modal import OrientationHandle, PositionHandle
-from ..bridge.motion import evaluated
+from .. import compat
+from ..bridge.lookup import Known, known, taking_part
 from ..bridge.weights import group_weights
 from ..errors import UserError
 
@@ -17,7 +19,7 @@ class Follower:
     """A handle under way: the core's handles and the places at rest they go by, in world metres."""
 
     name: str
-    target: str
+    target: Known
     kind: str
     rest: Any
     """Matrix of the object when it pulls at nothing, a rotation and a translation, (4, 4)."""
@@ -47,9 +49,15 @@ class Follower:
 def faults(obj: Any) -> list[str]:
     """What is wrong with the handles of a shell, in words."""
     found = []
+    there = taking_part(bpy.context.view_layer)
     for handle in obj.thin_shell_realtime.handles:
         if handle.enabled and handle.target is None:
             found.append(f"the handle '{handle.name}' has no object to follow: choose one or remove it")
+        elif handle.enabled and compat.session_uid(handle.target) not in there:
+            found.append(
+                f"the handle '{handle.name}' follows '{handle.target.name}', which is in no collection that this view "
+                "layer evaluates and stands still: include or enable its collection, or choose another object"
+            )
         elif handle.enabled and handle.group not in obj.vertex_groups:
             found.append(f"the handle '{handle.name}' has no vertices: choose a vertex group that has some")
     return [f"{obj.name}: {text}" for text in found]
@@ -71,7 +79,7 @@ def followers(obj: Any, mesh: Any, modal: sc.ModalShell, matrix: Any, scale: flo
             )
         rest = rigid(matrix @ np.array(handle.rest, dtype=np.float64).reshape(4, 4), scale)
         points = modal.shell.rest_positions[chosen]
-        follower = Follower(handle.name, handle.target.name, handle.kind, rest, points)
+        follower = Follower(handle.name, known(handle.target), handle.kind, rest, points)
         stiffness = handle.stiffness or None
         if handle.kind != "ORIENTATION":
             target = points if handle.kind == "RIGID" else points.mean(axis=0)
@@ -85,9 +93,9 @@ def followers(obj: Any, mesh: Any, modal: sc.ModalShell, matrix: Any, scale: flo
     return made
 
 
-def place(name: str, depsgraph: Any, scale: float) -> Any:
+def place(target: Known, depsgraph: Any, scale: float) -> Any:
     """Where an object is, as a rotation and a translation in metres, (4, 4)."""
-    return rigid(np.array(evaluated(name, depsgraph).matrix_world, dtype=np.float64), scale)
+    return rigid(np.array(target.evaluated(depsgraph).matrix_world, dtype=np.float64), scale)
 
 
 def rigid(matrix: Any, scale: float) -> Any:

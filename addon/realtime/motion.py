@@ -20,8 +20,10 @@ OFF_REST = 1e-6
 class Motion:
     """A shell under way. `time` [s] since the start; nothing of Blender's is kept but names."""
 
-    def __init__(self, scene: Any, obj: Any, simulation: Simulation | None = None) -> None:
-        """At the scene's current frame, with the object's inputs visible where a simulation is given."""
+    def __init__(self, scene: Any, obj: Any, simulation: Simulation | None = None, threads: int | None = None) -> None:
+        """At the scene's current frame, with the object's inputs visible where a simulation is given; so many
+        `threads` may work, as many as are of use by default."""
+        self._threads = threads
         if simulation is None:
             with inputs_visible([obj]):
                 simulation = modal_simulation(scene, obj)
@@ -41,7 +43,7 @@ class Motion:
             self.modal = sc.ModalShell(
                 shell,
                 obj.thin_shell_realtime.mode_count,
-                gravity=tuple(acting.gravity),
+                gravity=acting.gravity,
                 wind=acting.wind,
                 forces=acting.forces,
                 cache=_memory(obj),
@@ -104,7 +106,7 @@ class Motion:
         if not sampled:
             self.simulation.sampler.capture(t, depsgraph)
         self._follow(depsgraph, t)
-        x = self.modal.step(dt)
+        x = self.modal.step(dt, threads=self._threads)
         self.time = t
         return x
 

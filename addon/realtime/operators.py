@@ -7,9 +7,10 @@ from bpy.props import EnumProperty, FloatProperty
 
 from ... import shellcore as sc
 from ..bake import session
+from ..bake.lock import is_baking
 from ..cache.files import CacheError
 from ..errors import UserError
-from ..operators.bake import leave_edit_mode
+from ..operators.modes import leave_edit_mode
 from . import player
 from .handles import rest_of
 from .motion import Motion
@@ -24,7 +25,7 @@ class OnShell:
     @classmethod
     def poll(cls, context: Any) -> bool:
         obj = context.object
-        return session.current is None and obj is not None and obj.type == "MESH" and obj.thin_shell.enabled
+        return obj is not None and obj.type == "MESH" and obj.thin_shell.enabled and not is_baking(obj)
 
 
 class THIN_SHELL_OT_realtime(OnShell, bpy.types.Operator):
@@ -32,6 +33,10 @@ class THIN_SHELL_OT_realtime(OnShell, bpy.types.Operator):
     bl_label = "Real Time"
     bl_description = "Move the shell while the animation plays, or while you drag its handles"
     bl_options: Any = {"REGISTER"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return session.current is None and super().poll(context)
 
     def execute(self, context: Any) -> set[str]:
         if player.current is not None:
@@ -155,6 +160,10 @@ class THIN_SHELL_OT_mode_preview(OnShell, bpy.types.Operator):
     bl_label = "Preview Mode"
     bl_description = "Show the chosen mode as an oscillation while the animation plays"
     bl_options: Any = {"REGISTER"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return session.current is None and super().poll(context)
 
     def execute(self, context: Any) -> set[str]:
         if player.current is not None and player.current.preview:

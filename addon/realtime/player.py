@@ -13,8 +13,9 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from ... import shellcore as sc
-from .. import compat
-from ..bake import groups, session, status
+from .. import compat, preferences
+from ..bake import groups, owners, status
+from ..bridge.lookup import known, known_scene
 from ..bridge.units import frames_per_second
 from ..cache import pc2, playback
 from ..cache.files import CacheError
@@ -37,8 +38,8 @@ class Shown:
     """One shell and the file that shows it."""
 
     def __init__(self, scene: Any, obj: Any) -> None:
-        self.motion = Motion(scene, obj)
-        self.name = obj.name
+        self.motion = Motion(scene, obj, threads=preferences.threads())
+        self.name, self.itself = obj.name, known(obj)
         count = len(self.motion.link.arrays.positions)
         self.path = Path(bpy.app.tempdir) / f"thin_shell_{compat.session_uid(obj)}_{os.getpid()}.pc2"
         self._file = open(self.path, "wb")
@@ -54,28 +55,35 @@ class Shown:
 
     def attach(self) -> None:
         """Let the object play the file (also after an undo, which takes the modifier back to what it was)."""
-        obj = bpy.data.objects.get(self.name)
+        obj = self.itself.find()
         if obj is not None:
             playback.play_points(obj, self.path, 1)
 
     def tag(self) -> None:
-        obj = bpy.data.objects.get(self.name)
+        obj = self.itself.find()
         if obj is not None:
             obj.update_tag(refresh={"DATA"})
 
+    def hide(self) -> None:
+        """Show the mesh."""
+        obj = self.itself.find()
+        if obj is not None and playback.playing_points(obj) == self.path:
+            playback.rest(obj)
+
     def close(self) -> None:
         self._file.close()
-        obj = bpy.data.objects.get(self.name)
-        if obj is not None and playback.playing_points(obj) == self.path:
-            playback.stop(obj)
+        self.hide()
         self.path.unlink(missing_ok=True)
 
 
 class Player:
     """Shells that follow the playhead and their handles. `preview`: object and mode that is shown instead."""
 
+    label = "Real Time"
+    lasting = False
+
     def __init__(self, scene: Any, objects: list[Any], preview: bool = False) -> None:
-        self.scene, self.preview = scene.name, preview
+        self.scene, self.preview = known_scene(scene), preview
         self.start = objects[0].thin_shell.frame_start
         self.last = scene.frame_current
         self.message = "press Play, or drag a handle"
@@ -120,8 +128,7 @@ class Player:
 
     def settle(self) -> bool:
         """One step without the playhead; whether the shells still move."""
-        scene = bpy.data.scenes[self.scene]
-        dt = 1.0 / frames_per_second(scene)
+        dt = 1.0 / frames_per_second(self.scene.get())
         fastest = self._step(bpy.context.evaluated_depsgraph_get(), dt)
         self._settling -= dt
         return fastest > AT_REST and self._settling > 0.0
@@ -154,9 +161,9 @@ class Player:
 
     def _show_mode(self, frame: int) -> None:
         for shown in self.shells:
-            obj: Any = bpy.data.objects.get(shown.name)
+            obj: Any = shown.itself.find()
             if obj is None:
-                raise UserError(f"'{shown.name}' was deleted or renamed: start the preview again")
+                raise UserError(f"'{shown.name}' was deleted: start the preview again")
             settings = obj.thin_shell_realtime
             phase = 2.0 * np.pi * (frame - self.start) / settings.preview_frames
             shown.write(shown.motion.mode_shape(settings.mode_index, settings.preview_size, phase))
@@ -164,13 +171,23 @@ class Player:
 
     def _places(self) -> Any:
         """Where everything is that a hand can drag, as one array."""
-        names = [name for s in self.shells for name in (s.name, *(f.target for f in s.motion.followers))]
-        found: list[Any] = [bpy.data.objects.get(name) for name in names]
+        watched = [each for s in self.shells for each in (s.itself, *(f.target for f in s.motion.followers))]
+        found = [each.find() for each in watched]
         return np.array([np.array(obj.matrix_world) for obj in found if obj is not None])
 
-    def attach(self) -> None:
+    def show(self) -> None:
+        """After a save or an undo it plays on."""
         for shown in self.shells:
             shown.attach()
+
+    def hide(self) -> None:
+        """A file must not point to a sample of this session."""
+        for shown in self.shells:
+            shown.hide()
+
+    def let_go(self) -> None:
+        """A bake takes the shells."""
+        turn_off()
 
     def close(self) -> None:
         for shown in self.shells:
@@ -182,11 +199,12 @@ def guarded(action: Any) -> Any:
     """Run it with nothing else in between; faults stop Real Time with a message."""
     global stopped
     player = current
-    if player is None or player._busy or session.current is not None:
+    if player is None or player._busy or owners.baking() or owners.rendering():
         return None
     player._busy = True
     try:
-        return action(player)
+        with player.scene.inside():
+            return action(player)
     except (UserError, CacheError, sc.ShellError, ReferenceError) as error:
         turn_off()
         stopped = str(error)
@@ -203,7 +221,8 @@ stopped = ""
 
 @persistent
 def on_frame(scene: Any, _depsgraph: Any = None) -> None:
-    guarded(lambda player: player.frame(scene))
+    if current is not None and compat.session_uid(scene) == current.scene.uid:
+        guarded(lambda player: player.frame(scene))
 
 
 @persistent
@@ -218,33 +237,8 @@ def tick() -> float | None:
     """While nothing else moves, swing on until at rest."""
     if current is None or playing():
         return None
-    moving = guarded(lambda player: player.settle())
-    return 1.0 / frames_per_second(bpy.context.scene) if moving else None
-
-
-@persistent
-def on_undo(*_: Any) -> None:
-    guarded(lambda player: player.attach())
-
-
-@persistent
-def before_save(*_: Any) -> None:
-    """A file must not point to a sample of this session."""
-    if current is not None:
-        for shown in current.shells:
-            obj = bpy.data.objects.get(shown.name)
-            if obj is not None and playback.playing_points(obj) == shown.path:
-                playback.stop(obj)
-
-
-@persistent
-def after_save(*_: Any) -> None:
-    guarded(lambda player: player.attach())
-
-
-@persistent
-def on_load(*_: Any) -> None:
-    turn_off()
+    scene = current.scene.find()
+    return 1.0 / frames_per_second(scene) if guarded(lambda player: player.settle()) and scene is not None else None
 
 
 def playing() -> bool:
@@ -256,11 +250,6 @@ def playing() -> bool:
 HANDLERS = {
     "frame_change_post": on_frame,
     "depsgraph_update_post": on_depsgraph,
-    "undo_post": on_undo,
-    "redo_post": on_undo,
-    "save_pre": before_save,
-    "save_post": after_save,
-    "load_pre": on_load,
 }
 
 
@@ -275,7 +264,9 @@ def turn_on(scene: Any, preview: Any = None) -> None:
     if baked:
         raise UserError(f"{baked[0]} is baked, and Real Time would hide that: Delete Bake first")
     stopped = ""
+    owners.let_go(objects)
     current = Player(scene, objects, preview is not None)
+    owners.take(current, objects)
     for name, handler in HANDLERS.items():
         getattr(bpy.app.handlers, name).append(handler)
 
@@ -284,6 +275,7 @@ def turn_off() -> None:
     global current
     player, current = current, None
     if player is not None:
+        owners.release(player)
         player.close()
         status.forget()
     for name, handler in HANDLERS.items():

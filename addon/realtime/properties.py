@@ -14,6 +14,8 @@ from bpy.props import (
     StringProperty,
 )
 
+from ..properties.declared import declared
+
 MOTIONS = [
     ("FULL", "Full", "Every step solved: contact, creases, large stretch"),
     ("MODAL", "Real Time", "The shell moves in its modes, fast enough to drag; no contact"),
@@ -94,13 +96,14 @@ def summary(obj: Any) -> list[Any]:
     if not is_modal(obj):
         return []
     handles = [
-        [h.name, h.target.name_full if h.target else "", h.group, h.kind, h.stiffness, h.enabled, *map(float, h.rest)]
-        for h in settings.handles
+        [h.target is not None, h.group, h.kind, h.stiffness, h.enabled, *map(float, h.rest)] for h in settings.handles
     ]
     return [settings.mode_count, handles]
 
 
 CLASSES = (ThinShellHandle, ThinShellMode, ThinShellRealTime)
+for _each in CLASSES:
+    _each.__annotations__ = declared(_each.__annotations__)
 
 
 def register() -> None:
@@ -108,7 +111,10 @@ def register() -> None:
         bpy.utils.register_class(each)
     owner: Any = bpy.types.Object
     owner.thin_shell_realtime = PointerProperty(
-        type=ThinShellRealTime, name="Real Time", description="A thin shell that moves in its modes"
+        type=ThinShellRealTime,
+        name="Real Time",
+        description="A thin shell that moves in its modes",
+        override={"LIBRARY_OVERRIDABLE"},
     )
 
 

@@ -80,6 +80,9 @@ def as_shell(obj: Any, preset: str = "", **settings: Any) -> Any:
     assert bpy.ops.thin_shell.toggle() == {"FINISHED"}
     if preset:
         assert bpy.ops.thin_shell.preset(name=preset) == {"FINISHED"}
+    # Both are on in the kept files, and the facts were measured so; creases need marks or an attribute besides.
+    for name in ("use_creases", "use_outer_thickness"):
+        obj.thin_shell.property_unset(name)
     for key, value in settings.items():
         setattr(obj.thin_shell, key, value)
     return obj

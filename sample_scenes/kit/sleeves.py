@@ -57,7 +57,10 @@ def sleeve(
     shape.points[:, :2] *= out[:, None]
     # A quarter turn about Y takes the tube's X to −Z.
     shape.points[:, 0] += bow * np.sin(np.pi * height)
-    wanted = {"bending": "subdivision", "solver": "newton", "iterations": 1, "substeps": 4, "strain_limit": 0.0}
+    wanted = {
+        "bending": "subdivision", "integrator": "implicit_euler", "solver": "newton", "iterations": 1, "substeps": 4,
+        "strain_limit": 0.0,
+    }  # fmt: skip
     turn = (0, 0, 0) if upright else (0, np.pi / 2, 0)
     obj = ob.shell(name, shape, at, turn, **(wanted | settings))
     rows = np.arange(len(shape.points)) // around

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,12 +41,13 @@ class Surface:
         self.ends = np.ascontiguousarray(edges.T)
         self.own_vertices = _owned(faces)
         self.own_edges = _owned(face_edges)
-        self._face_edges = face_edges
+        self.face_edges = face_edges
+        """Edge opposite each corner, (m, 3)."""
 
     @cached_property
     def inner(self) -> Bools:
         """Vertices with one closed fan of faces, up to the last one named."""
-        return inner_vertices(self.faces, self._face_edges, int(self.faces.max()) + 1)
+        return inner_vertices(self.faces, self.face_edges, int(self.faces.max()) + 1)
 
 
 def _owned(features: Ints) -> Ints:
@@ -71,15 +72,11 @@ class Bodies:
         shells = scene.shells
         half, core = [], []
         for shell in shells:
-            thickness = _at_vertices(shell.material.thickness, shell.mesh)
-            given = scene.contact_distance
-            least = np.maximum(thickness, THINNEST * _mean_edge(shell))
-            half.append(0.5 * (least if given is None else np.full_like(thickness, given)))
-            core.append(CORE * np.minimum(0.5 * thickness, half[-1]))
+            half.append(half_distance(shell, scene.contact_distance))
+            core.append(CORE * np.minimum(0.5 * _at_vertices(shell.material.thickness, shell.mesh), half[-1]))
         sizes = [len(shell.rest_positions) for shell in shells]
         self.owner = np.repeat(np.arange(len(shells)), sizes)
         self.rest = np.concatenate([shell.rest_positions for shell in shells])
-        friction = [np.full(k, float(shell.friction)) for shell, k in zip(shells, sizes, strict=True)]
         self.shell_surface = _stacked([shell.mesh for shell in shells], offsets)
         self.circumradius = _circumradius(self.rest, self.shell_surface.faces)
         self.spheres_at = self.count + np.arange(len(self.spheres))
@@ -96,9 +93,12 @@ class Bodies:
         own = [np.zeros(len(simple))] + [np.full(len(c.positions), 0.5 * c.thickness) for c in self.meshes]
         self.half = np.concatenate([*half, *own])
         self.core = np.concatenate([*core, np.zeros(self.total - self.count)])
-        grip = [float(c.friction) for c in simple]
-        grips = [np.full(len(c.positions), float(c.friction)) for c in self.meshes]
-        self.friction = np.concatenate([*friction, grip, *grips])
+        rubbing: list[Any] = [*shells, *simple, *self.meshes]
+        self._rubbing = rubbing
+        self._each = [*sizes, *(1 for _ in simple), *(len(c.positions) for c in self.meshes)]
+        self._rub_changes = any(callable(body.friction) for body in rubbing)
+        self.friction = self._friction(0.0)
+        """Coulomb's coefficient of every vertex in this step, (total,)."""
         self.normals = np.array([c.normal for c in self.planes], dtype=np.float64).reshape(-1, 3)
         self.normals /= np.linalg.norm(self.normals, axis=1)[:, None]
         self.radii = np.array([c.radius for c in self.spheres], dtype=np.float64)
@@ -106,6 +106,14 @@ class Bodies:
         self.lips: Lips | None = None
         """Lips of cracks, once there are any."""
         self.together = scene.together
+
+    def rub(self, t: float) -> None:
+        """Have friction as at time t [s]."""
+        if self._rub_changes:
+            self.friction = self._friction(t)
+
+    def _friction(self, t: float) -> Floats:
+        return np.repeat([body.friction_at(t) for body in self._rubbing], self._each)
 
     def place(self, t: float) -> Floats:
         """Collider vertices of the stack [m], (total − count, 3), at time t [s]."""
@@ -118,6 +126,14 @@ class Bodies:
         a, b = self.owner[first], self.owner[second]
         may: Bools = (a != b) | self.touches_itself[a]
         return may
+
+
+def half_distance(shell: Shell, given: float | None) -> Floats:
+    """A shell's half of the distance [m] that it keeps, (n,): of the one `given`, or of its thickness."""
+    thickness = _at_vertices(shell.material.thickness, shell.mesh)
+    least = np.maximum(thickness, THINNEST * _mean_edge(shell))
+    half: Floats = 0.5 * (least if given is None else np.full_like(thickness, given))
+    return half
 
 
 def _mean_edge(shell: Shell) -> float:

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..linalg.vectors import components, dot, picked
 from ..types import Floats, Ints
-from ..vectors import components, dot, picked
 from .pairs import Pairs
 
 # Share of its room that a pair must keep after a step.
@@ -28,9 +28,9 @@ ROUNDS = 24
 HALVINGS = 5
 
 
-def unsafe(pairs: Pairs, x: Floats, move: Floats) -> tuple[Ints, Floats]:
+def unsafe(pairs: Pairs, x: Floats, move: Floats, halvings: int = HALVINGS) -> tuple[Ints, Floats]:
     """Pairs that may cross when the stack goes straight from x, where they were looked at, by `move` (total, 3), and
-    the share of the way that they may go for sure, each (k,)."""
+    the share of the way that they may go for sure, each (k,); `halvings` of it at most are looked at."""
     # First what comes no closer along n than its room allows: all that is needed for most pairs.
     low, high = pairs.along(move)
     kept = _kept(pairs)
@@ -38,7 +38,7 @@ def unsafe(pairs: Pairs, x: Floats, move: Floats) -> tuple[Ints, Floats]:
     if len(doubt) == 0:
         return doubt, np.zeros(0)
     part = pairs.picked(doubt)
-    sure = _sure(part, part.of(x), part.of(move), kept[doubt])
+    sure = _sure(part, part.of(x), part.of(move), kept[doubt], halvings)
     crossed = np.flatnonzero(sure < 1.0)
     return doubt[crossed], sure[crossed]
 
@@ -52,7 +52,7 @@ def _kept(pairs: Pairs) -> Floats:
     return np.where(room > 0, solid + KEPT * np.minimum(room, pairs.reach), deeper)
 
 
-def _sure(pairs: Pairs, start: list[Floats], move: list[Floats], kept: Floats) -> Floats:
+def _sure(pairs: Pairs, start: list[Floats], move: list[Floats], kept: Floats, halvings: int) -> Floats:
     """Share of its straight way that each pair goes separated for sure, (p,); `start`, `move`: of its four vertices.
 
     The criterion above on the whole way; where it fails, on both halves, and so on: a corner that passes round an
@@ -60,7 +60,7 @@ def _sure(pairs: Pairs, start: list[Floats], move: list[Floats], kept: Floats) -
     """
     sure = np.ones(len(pairs))
     rows, begin, length = np.arange(len(pairs)), np.zeros(len(pairs)), 1.0
-    for level in range(HALVINGS + 1):
+    for level in range(halvings + 1):
         part, limit = pairs.picked(rows), kept[rows]
         moves = [picked(m, rows) for m in move]
         here = [picked(p, rows) + begin * m for p, m in zip(start, moves, strict=True)]
@@ -71,7 +71,7 @@ def _sure(pairs: Pairs, start: list[Floats], move: list[Floats], kept: Floats) -
         touched = distance <= limit
         failed = np.flatnonzero(touched | (low - high <= limit * 0.5 * (1.0 + dot(n0, n1))))
         rows, begin, touched = rows[failed], begin[failed], touched[failed]
-        if len(rows) == 0 or level == HALVINGS:
+        if len(rows) == 0 or level == halvings:
             break
         # What comes after a touch does not matter.
         end = np.ones(len(pairs))

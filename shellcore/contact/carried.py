@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..assembly import Hessian
+from ..dynamics.stage import Stage
 from ..energies.carried import Carried, Points
+from ..linalg.assembly import Hessian
 from ..types import Bools, Floats, Sparse
 from .contact import Contact
 from .springs import Springs
@@ -42,13 +43,9 @@ class CarriedContact(Carried):
         """As `Contact`."""
         self._contact.end_frame(self._points.read(x), t)
 
-    def begin_step(
-        self, t: float, h: float, x: Floats, v: Floats, targets: Floats, gravity: Floats, before: Floats | None = None
-    ) -> None:
+    def begin_step(self, stage: Stage, targets: Floats, gravity: Floats) -> None:
         """As `Contact`."""
-        read = self._points.read
-        last = None if before is None else read(before)
-        self._contact.begin_step(t, h, read(x), read(v), read(targets), gravity, last)
+        self._contact.begin_step(stage.mapped(self._points.read), self._points.read(targets), gravity)
 
     def predict(self, guess: Floats) -> Floats:
         """As `Contact`."""
@@ -75,6 +72,10 @@ class CarriedContact(Carried):
     def impact(self, x: Floats) -> bool:
         """As `Contact`."""
         return self._contact.impact(self._points.read(x))
+
+    def settle(self, x: Floats, ended: bool) -> bool:
+        """As `Contact`."""
+        return self._contact.settle(self._points.read(x), ended)
 
     def refreeze(self, x: Floats) -> bool:
         """As `Contact`."""

@@ -13,15 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.stage import Stage
+from ..linalg.vectors import by_columns, inner
 from ..scene import Scene
 from ..types import Bools, Floats
-from ..vectors import by_columns, inner
 from .bodies import Bodies
-from .bound import pushed, unsafe
+from .bound import HALVINGS, pushed, unsafe
 from .fans import unfolded
 from .frozen import Frozen
 from .known import Known
 from .lips import Lips
+from .normal_cones import NormalCones
 from .passing import Passing
 from .rows import Rows
 from .shadow import GLIMPSES, PUSHES, Shadow
@@ -63,6 +65,9 @@ class Contact(Frozen):
         solid = np.zeros(bodies.total - bodies.count)
         yielding = [np.concatenate([1.0 * ~self._held, solid]), np.concatenate([np.ones(len(mass)), solid])]
         self._shadow = Shadow(bodies, self._known, _stacked(at, self._goal), yielding)
+        meshes = bodies.mesh_surface
+        self._sharp = False
+        self._cones = None if meshes is None else NormalCones(meshes, bodies.total - _mesh_vertices(bodies))
         self.tangled = 0
         """Intersections at the start that were let be, or that planes and spheres have yet to push out."""
         self.untangled = 0
@@ -165,21 +170,24 @@ class Contact(Frozen):
 
     # Where pins or loads leap beyond all bounds numbers overflow: the solvers see that their value is not finite.
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-    def begin_step(
-        self, t: float, h: float, x: Floats, v: Floats, targets: Floats, gravity: Floats, before: Floats | None = None
-    ) -> None:
-        """From t to t + h [s], starting at x (n, 3) with velocities v; `targets` (n, 3) of held components; `before`:
-        accelerations of the last step [m/s²], (n, 3)."""
-        self._strength.begin_step(h)
-        placed, self._goal = self.bodies.place(t), self.bodies.place(t + h)
+    def begin_step(self, stage: Stage, targets: Floats, gravity: Floats) -> None:
+        """Over a stage of a step; `targets` (n, 3) of held components."""
+        x, v, h = stage.start, stage.speeds, stage.span
+        self._strength.begin_step(stage.h, gravity)
+        self.bodies.rub(stage.closes)
+        placed, self._goal = self.bodies.place(stage.opens), self.bodies.place(stage.closes)
         self._at_rest[self._count :] = (placed == self._goal).all(axis=1)
         begun = _stacked(x, placed)
         self._shadow.begin(begun)
         self._targets = targets
+        # Steps of a first-order scheme, which go far and end early, count on faces ahead to be felt too soon.
+        self._sharp = stage.smooth
+        # What slides goes far in them: an edge is a short part of its way.
+        self._shadow.halvings = HALVINGS + int(stage.smooth)
         self.late = False
         held, way = self._held[:, None], self._goal - placed
-        if before is not None:
-            gravity = HELD_UP * before + (1.0 - HELD_UP) * gravity
+        if stage.before is not None:
+            gravity = HELD_UP * stage.before + (1.0 - HELD_UP) * gravity
         move = _stacked(np.where(held, targets - x, h * v + h * h * gravity), way)
         if self._nothing_near(begun, begun + move):
             self.bears = False
@@ -188,7 +196,14 @@ class Contact(Frozen):
         held_up = np.where(held, targets - x, 0.0 if self.still else h * v)
         self._known.begin(begun, move, _stacked(held_up, way))
         self._look(move)
-        self._begin_friction(begun, h)
+        self._begin_friction(begun, _stacked(stage.base, self._goal - stage.h * self._speeds(stage, placed)), stage.h)
+
+    def _speeds(self, stage: Stage, placed: Floats) -> Floats:
+        """Velocities of colliders [m/s], (total − count, 3), at the end of a stage that they begin `placed`."""
+        if self.still or not stage.smooth:
+            return (self._goal - placed) / stage.span
+        began, middle = (self.bodies.place(t) for t in (stage.began, 0.5 * (stage.began + stage.closes)))
+        return stage.speed_of(began, middle, self._goal)
 
     def _look(self, move: Floats) -> None:
         """Nearest points at the shadow, and rows for the known pairs that could press after going by `move`."""
@@ -198,7 +213,11 @@ class Contact(Frozen):
         which = room <= 1.2 * np.maximum(high - low, 0.0) + self._known.near
         as_struck, struck = self._shadow.struck(pairs)
         which[struck] = True
-        self._rows, self.refrozen = Rows(as_struck, which, self._strength.of, self._goal, struck), False
+        cones = self._cones if self._sharp else None
+        rows = Rows(as_struck, which, self._strength.of, self._goal, struck, cones)
+        if cones is not None:
+            rows.tell_by(as_struck, rows.at, self._shadow.at)
+        self._rows, self.refrozen = rows, False
 
     def _nothing_near(self, *places: Floats) -> bool:
         """Whether the last look found nothing, and would find nothing on straight ways between `places` (total, 3)."""
@@ -251,7 +270,7 @@ class Contact(Frozen):
         self._strength.harden(self._rows.pressed(x, 0.0), self._rows.pressed(x, 0.5))
         settled &= not self.impact(x)
         shadow.go(goal, self.late)
-        settled &= not shadow.overlooked(self._rows, 2.0 * tolerance)
+        settled &= not shadow.overlooked(self._rows, 2.0 * tolerance, self._cones if self._sharp else None)
         off = goal - shadow.at
         late = float(np.abs(off[self._count :]).max(initial=0.0))
         arrived = late <= 1e-9 * self._edge
@@ -278,6 +297,11 @@ class Contact(Frozen):
             "untangled": self.untangled,
             "ignored_pairs": 0 if ignored is None else len(ignored),
         }
+
+
+def _mesh_vertices(bodies: Bodies) -> int:
+    """How many vertices mesh colliders have: the last of the stack."""
+    return sum(len(mesh.positions) for mesh in bodies.meshes)
 
 
 def _stacked(shells: Floats, colliders: Floats) -> Floats:

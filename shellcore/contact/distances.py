@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..linalg.vectors import dot
 from ..types import Floats
-from ..vectors import dot
 
 
 def vertex_face(p: Floats, a: Floats, b: Floats, c: Floats) -> Floats:

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from ..linalg.vectors import components, cross, dot, picked
 from ..types import Bools, Floats, Ints
-from ..vectors import components, cross, dot, picked
 
 # Least n·a as a share of |n|: keeps what is left out far from touching, too.
 OPEN = 0.3

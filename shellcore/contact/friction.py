@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..assembly import Hessian
+from ..linalg.assembly import Hessian
+from ..linalg.vectors import components, dot, picked
 from ..types import Floats
-from ..vectors import components, dot, picked
 from .rows import Coupled, Rows, Spread
 from .springs import Springs
 

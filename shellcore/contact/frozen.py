@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..assembly import Hessian
 from ..energies.base import Energy
+from ..linalg.assembly import Hessian
+from ..linalg.vectors import by_columns
 from ..types import Bools, Floats, Ints
-from ..vectors import by_columns
 from .bodies import Bodies
 from .friction import CREEP, Friction
 from .rows import Coupled, Rows
@@ -17,6 +17,8 @@ from .springs import Springs
 FRACTIONS = tuple(0.5**k for k in range(1, 8))
 # Rise of all normal forces over a step from which friction is taken from its end.
 IMPACT = 2.0
+# What normal forces may differ by from those that friction has, all together, and times a step it is given others.
+SETTLED, LAGS = 0.03, 60
 
 
 class Frozen(Energy):
@@ -35,14 +37,17 @@ class Frozen(Energy):
         # Vertices of colliders that do not move in this step.
         self._at_rest = np.zeros(bodies.total, dtype=bool)
 
-    def _begin_friction(self, begun: Floats, h: float) -> None:
-        """Friction of a step of h [s] that starts at `begun` (total, 3), from the forces there."""
+    def _begin_friction(self, start: Floats, begun: Floats, h: float) -> None:
+        """Friction of a step from the forces at its `start` (total, 3), against slip since `begun` (total, 3) over
+        h [s]."""
         assert self._rows is not None
         self._begun, self._h = begun, h
-        pushes = self._rows.pushes_of(begun)
+        pushes = self._rows.pushes_of(start)
         self.bears = bool((pushes[(self._rows.corners >= self._count).any(axis=0)] > 0.0).any())
         self._lag(pushes)
-        self._lagged = False
+        self._lagged, self._lags = False, 0
+        self._pushes: Floats | None = None
+        self._off = np.inf
 
     def _lag(self, normal: Floats) -> None:
         """Friction from the `normal` forces of rows [N], (r,)."""
@@ -50,7 +55,7 @@ class Frozen(Energy):
         mu = _friction(self.bodies, self._rows.corners)
         friction = Friction(self._rows, mu, self._begun, self._goal, CREEP * self._h, normal)
         self._friction = friction if len(friction) else None
-        self._normal_force = friction.normal_force
+        self._normal_force, self._normal = friction.normal_force, normal
 
     def impact(self, x: Floats) -> bool:
         """Where sheets have just met, the forces at the start of the step say nothing of friction: once a step it is
@@ -64,6 +69,34 @@ class Frozen(Energy):
         if self._lagged:
             self._lag(pushes)
         return self._lagged
+
+    def settle(self, x: Floats, ended: bool) -> bool:
+        """Whether friction acts under the normal forces that there are at x (n, 3), to within SETTLED; if not, it is
+        given them once they are known by a quarter, or where a solve has `ended`, at most LAGS times a step.
+
+        Forces that come and go with friction are given their mean.
+        """
+        assert self._rows is not None
+        if not self.bodies.friction.any() or self._lags >= LAGS:
+            return True
+        pushes, before = self._rows.pushes(x), self._pushes
+        self._pushes, total = pushes, float(pushes.sum())
+        if len(pushes) != len(self._normal):
+            before = None
+            off = np.inf
+        else:
+            off = float(np.abs(pushes - self._normal).sum()) / max(total, 1e-300)
+            if off <= SETTLED:
+                return True
+        known = before is not None and len(before) == len(pushes) and np.abs(pushes - before).sum() <= 0.25 * total
+        if not (known or ended):
+            return False
+        if off > 0.5 * self._off and len(pushes) == len(self._normal):
+            pushes = 0.5 * (pushes + self._normal)
+        self._off = off
+        self._lag(pushes)
+        self._lagged, self._lags = True, self._lags + 1
+        return False
 
     def refreeze(self, x: Floats) -> bool:
         """Take nearest points and normals of rows anew at x (n, 3), in the middle of a solve; whether there are any.

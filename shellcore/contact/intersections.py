@@ -13,9 +13,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..linalg.vectors import cross, dot
 from ..scene import Scene
 from ..types import Bools, Floats, Ints
-from ..vectors import cross, dot
 
 # Rounding of the determinant below, in units of the sum of its terms' sizes (Shewchuk 1997, orient3d's first filter).
 FILTER = 8e-16

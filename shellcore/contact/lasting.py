@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ShellError
+from ..linalg.vectors import by_columns
 from ..types import Bools, Floats
-from ..vectors import by_columns
 from .bodies import Bodies
 from .candidates import Candidates, of_meshes
 

@@ -17,12 +17,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, identity, kron
 
-from ..assembly import Change, Congruence, Hessian
 from ..cuts import BOUNDARY
+from ..linalg.assembly import Change, Congruence, Hessian
+from ..linalg.vectors import by_columns
 from ..scene import Scene
 from ..shell import Shell
 from ..types import Bools, Floats, Ints, Sparse
-from ..vectors import by_columns
 from .bodies import Bodies
 from .pairs import THINNEST, Pairs
 

@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
+from ..linalg.vectors import components, dot, picked
 from ..types import Bools, Floats, Ints
-from ..vectors import components, dot, picked
 from .bodies import Surface
 from .candidates import Candidates, Nearest, of_meshes
 from .distances import edge_edge, vertex_face

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..linalg.vectors import components, dot, picked
 from ..types import Floats, Ints
-from ..vectors import components, dot, picked
 from .bodies import Bodies
 from .candidates import Candidates
 from .distances import edge_edge, vertex_face

@@ -15,10 +15,11 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..assembly import Hessian
+from ..linalg.assembly import Hessian
+from ..linalg.vectors import Product, components, dot, picked
 from ..types import Bools, Floats, Ints
-from ..vectors import Product, components, dot, picked
 from .barrier import barrier
+from .normal_cones import NormalCones
 from .pairs import Pairs
 from .springs import Springs
 
@@ -50,7 +51,9 @@ class Rows:
         strength: Callable[[Ints, Floats], Floats],
         goal: Floats,
         struck: Ints | None = None,
+        cones: NormalCones | None = None,
     ) -> None:
+        self._cones = cones
         self.at = _telling(pairs, np.flatnonzero(which), struck)
         self.pairs = pairs
         self.normals, self.corners = picked(pairs.normals, self.at), picked(pairs.corners, self.at)
@@ -58,6 +61,7 @@ class Rows:
         self.spread = Spread(self.corners, self.weights, pairs.bodies.count, goal)
         self.offset = (pairs.radius + pairs.core)[self.at]
         self._lift_corners()
+        self._offset = self.offset
         self.full = (pairs.reach - pairs.core)[self.at]
         self._round = np.flatnonzero(pairs.radius[self.at] > 0)
         self._seen: tuple[Floats, tuple[Floats, Floats]] | None = None
@@ -75,6 +79,13 @@ class Rows:
         ball = np.flatnonzero((self.pairs.radius[self.at] > 0) & (self.corners[0] < bodies.count))
         radius, size = self.pairs.radius[self.at[ball]], bodies.circumradius[self.corners[0, ball]]
         self.offset[ball] += np.where(_lifts(size, radius), 0.5 * size**2 / radius, 0.0)
+
+    def tell_by(self, pairs: Pairs, at: Ints, x: Floats) -> None:
+        """Have only those rows press, pairs `at` of `pairs`, that lie in the normal cones of meshes with the stack at x
+        (total, 3)."""
+        assert self._cones is not None
+        outside = self._cones.outside(pairs, at, x) & ~self._struck
+        self.offset = np.where(outside, -np.inf, self._offset)
 
     def __len__(self) -> int:
         return len(self.at)
@@ -119,13 +130,18 @@ class Rows:
         return self._seen[1]
 
     def _gaps_of(self, vectors: Floats) -> Floats:
-        all_round = len(self._round) == vectors.shape[1]
-        gaps: Floats = np.sqrt(dot(vectors, vectors)) if all_round else dot(vectors, self.normals)
-        if len(self._round) and not all_round:
-            part = vectors[:, self._round]
-            gaps[self._round] = np.sqrt(dot(part, part))
+        gaps = self._lengths(vectors)
         gaps -= self.offset
         return gaps
+
+    def _lengths(self, vectors: Floats) -> Floats:
+        """How far the sides of each row are apart [m], (r,), by the `vectors` (3, r) between their points."""
+        all_round = len(self._round) == vectors.shape[1]
+        lengths: Floats = np.sqrt(dot(vectors, vectors)) if all_round else dot(vectors, self.normals)
+        if len(self._round) and not all_round:
+            part = vectors[:, self._round]
+            lengths[self._round] = np.sqrt(dot(part, part))
+        return lengths
 
     def _pressing(self, x: Floats) -> tuple[Ints, Floats, Floats, tuple[Floats, Floats, Floats]]:
         """Rows that press (k,), their gaps, normals (3, k), and energy, slope and curvature."""
@@ -177,11 +193,18 @@ class Rows:
 
         At least the share OF_COLLIDERS of the largest difference at colliders, and all of the largest between shells.
         """
-        at, gaps, _, _ = self._pressing(x)
+        gaps, vectors = self.gaps(x)
+        # Rows that lie outside of their cones do not press, but might where they are.
+        near = gaps < self.full if self._cones is None else self._lengths(vectors) - self._offset < 2.0 * self.full
+        at = np.flatnonzero(near)
         if len(at) == 0:
             return 0.0
-        true = self.pairs.picked(self.at[at]).nearest(stack)[2] - self.offset[at]
-        off = np.abs(np.minimum(true, self.full[at]) - gaps)
+        part = self.pairs.picked(self.at[at])
+        part.weights, part.normals, distance = part.nearest(stack)
+        true = distance - self._offset[at]
+        if self._cones is not None:
+            true[self._cones.outside(part, np.arange(len(at)), stack) & ~self._struck[at]] = np.inf
+        off = np.abs(np.minimum(true, self.full[at]) - np.minimum(gaps[at], self.full[at]))
         shells = (picked(self.corners, at) < self.pairs.bodies.count).all(axis=0)
         worst = max(float(off[shells].max(initial=0.0)), OF_COLLIDERS * float(off.max()))
         return max(float(np.sqrt(np.mean(off * off))), worst)

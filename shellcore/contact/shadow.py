@@ -6,8 +6,9 @@ import numpy as np
 
 from ..types import Floats, Ints
 from .bodies import Bodies
-from .bound import alike, pushed, shortened, unsafe
+from .bound import HALVINGS, alike, pushed, shortened, unsafe
 from .known import Known
+from .normal_cones import NormalCones
 from .pairs import Pairs
 from .rows import Rows
 from .struck import Struck
@@ -30,6 +31,8 @@ class Shadow:
         self.bodies = bodies
         self.at = at
         self.yielding = yielding
+        self.halvings = HALVINGS
+        """How often a way is halved to follow what passes round an edge."""
         self.blocked = ""
         """What keeps it from arriving, in words."""
         self.pairs: Pairs | None = None
@@ -81,7 +84,7 @@ class Shadow:
             known.build(stack, move)
             pairs = Pairs(self.bodies, known.candidates, stack)
         found, whole, way = known.candidates, pairs, move
-        bad, sure = unsafe(pairs, stack, way)
+        bad, sure = unsafe(pairs, stack, way, self.halvings)
         self._struck.add(pairs.picked(bad), stack, way, sure)
         # What was safe stays so unless a vertex of it goes another way.
         doubtful = np.zeros(len(pairs), dtype=bool)
@@ -101,12 +104,12 @@ class Shadow:
             if changed[self.bodies.count :].any():
                 known.build(stack, way)
                 pairs = Pairs(self.bodies, known.candidates, stack)
-                bad = unsafe(pairs, stack, way)[0]
+                bad = unsafe(pairs, stack, way, self.halvings)[0]
                 continue
             others = Pairs(self.bodies, known.widen(found, stack, way, changed), stack)
             pairs = whole.joined(others)
             again = whole.rows_of(others, np.flatnonzero(doubtful | changed[whole.corners].any(axis=0)))
-            bad = again[unsafe(pairs.picked(again), stack, way)[0]]
+            bad = again[unsafe(pairs.picked(again), stack, way, self.halvings)[0]]
         if len(bad):
             # One factor for all: what was looked at first then holds the whole way.
             way = alike(whole, stack, move) * move
@@ -115,8 +118,9 @@ class Shadow:
         self._looked_from = None
         return way
 
-    def overlooked(self, rows: Rows, depth: float) -> bool:
-        """Whether pairs that `rows` know nothing of end more than `depth` [m] inside the reach of their force.
+    def overlooked(self, rows: Rows, depth: float, cones: NormalCones | None) -> bool:
+        """Whether pairs that `rows` know nothing of end more than `depth` [m] inside the reach of their force, and
+        within normal `cones`, where given.
 
         A step begins with the candidates of the last one.
         """
@@ -126,8 +130,11 @@ class Shadow:
         if len(near) == 0:
             return False
         part = self.pairs.picked(near)
-        inside = near[part.nearest(self.at)[2] - part.radius < reach[near]]
-        return not rows.have(self.pairs, inside)
+        part.weights, part.normals, distance = part.nearest(self.at)
+        inside = np.flatnonzero(distance - part.radius < reach[near])
+        if cones is not None and len(inside):
+            inside = inside[~cones.outside(part, inside, self.at)]
+        return not rows.have(self.pairs, near[inside])
 
     def nearest(self) -> float:
         """Smallest distance of what may touch where it is [m]."""
@@ -161,4 +168,7 @@ class Shadow:
         a, b = (int(bodies.owner[k]) for k in pairs.corners[[0, 3], worst])
         names = [f"shell {k}" if k >= 0 else bodies.scene.called(-1 - k) for k in (a, b)]
         inside = [int(k) for k in pairs.corners[:, worst] if k < bodies.count]
-        return f"{names[0]} meets {names[1]} at vertex {inside[0]}, with {max(room[worst], 0.0):.3g} m to spare"
+        return (
+            f"{names[0]} meets {names[1]} at vertex {inside[0]}, with {max(room[worst], 0.0):.3g} m to spare: leave "
+            "more room between them, move what presses more slowly, or give a smaller contact_distance"
+        )

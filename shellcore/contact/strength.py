@@ -41,14 +41,15 @@ class Strength:
         self._loaded = np.zeros(bodies.total, dtype=bool)
         self._stretch = np.concatenate([*stretch, colliders])
         self._mass = np.concatenate([mass, colliders])
-        self._weight = WEIGHTS * float(np.linalg.norm(scene.gravity)) * self._mass
+        self._weight = WEIGHTS * float(np.linalg.norm(scene.gravity_at(0.0))) * self._mass
 
     def soften(self) -> None:
         """Be soft enough for explicit steps."""
         self._inertial, self._harder = EXPLICIT, 1.0
 
-    def begin_step(self, h: float) -> None:
-        """Springs for a step of h [s]."""
+    def begin_step(self, h: float, gravity: Floats) -> None:
+        """Springs for a step of h [s] under `gravity` [m/s²], (3,)."""
+        self._weight = WEIGHTS * float(np.linalg.norm(gravity)) * self._mass
         self._hardened = self._next()
         self._inertia = self._hardened * (self._mass * (self._inertial / (h * h)) + STRETCH * self._stretch)
         self._between = self._hardened * (STRETCH_BETWEEN - STRETCH) * self._stretch

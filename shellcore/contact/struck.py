@@ -10,8 +10,8 @@ from copy import copy
 
 import numpy as np
 
+from ..linalg.vectors import dot
 from ..types import Floats, Ints
-from ..vectors import dot
 from .pairs import Pairs
 
 # Share of its distance by which a pair must still be separated along a direction for that to be kept.

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..linalg.vectors import components, picked
 from ..types import Bools, Floats, Ints
-from ..vectors import components, picked
 
 # Which children of two nodes make pairs, by which of the nodes have any.
 CHILDREN = {

@@ -16,7 +16,7 @@ from scipy.sparse import coo_matrix, csr_matrix, diags, identity
 from scipy.sparse.csgraph import connected_components
 
 from ..colliders import Collider
-from ..linalg import Lu
+from ..linalg.factor import Lu
 from ..scene import Scene
 from ..types import Bools, Floats, Ints
 from .bodies import Bodies

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from ..assembly import Hessian
+from ..linalg.assembly import Hessian
+from ..linalg.vectors import Product, components, inner
 from ..types import Floats, Sparse
-from ..vectors import Product, components, inner
 
 
 class Energy(ABC):

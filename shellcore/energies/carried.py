@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ..assembly import Hessian
+from ..linalg.assembly import Hessian
 from ..types import Floats, Sparse
 from .base import Energy
 

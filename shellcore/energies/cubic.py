@@ -18,7 +18,7 @@ from copy import copy
 
 import numpy as np
 
-from ..assembly import Hessian, element_matrix, with_rows
+from ..linalg.assembly import Hessian, element_matrix, with_rows
 from ..mesh import Topology
 from ..types import Floats, Ints, Sparse
 from .base import Energy, QuadraticEnergy
@@ -95,7 +95,10 @@ class HingeForms:
 
 
 class Cubic(Energy):
-    """Bending energy, cubic in positions. `rigidity` D [N·m] and `rest_angles` θ̄ [rad], each (h,)."""
+    """Bending energy, cubic in positions. `rigidity` D [N·m] and `rest_angles` θ̄ [rad], each (h,).
+
+    `rest`: the mesh as places among `positions`, where these are not its vertices (`rest_shape`).
+    """
 
     def __init__(
         self,
@@ -105,8 +108,9 @@ class Cubic(Energy):
         rest_angles: Floats,
         offset: int = 0,
         vertex_count: int = 0,
+        rest: Topology | None = None,
     ) -> None:
-        self.forms = HingeForms(positions, mesh, rigidity, rest_angles)
+        self.forms = HingeForms(positions, mesh if rest is None else rest, rigidity, rest_angles)
         self._place(mesh, offset, vertex_count or mesh.vertex_count)
 
     def recut(self, mesh: Topology, kept: Ints, offset: int, vertex_count: int) -> Cubic:

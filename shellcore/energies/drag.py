@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import bsr_matrix
 
-from ..assembly import Hessian
+from ..linalg.assembly import Hessian
+from ..linalg.vectors import components, dot, inner
 from ..types import Floats
-from ..vectors import components, dot, inner
 from .base import VertexEnergy
 
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from ..linalg.vectors import Product, components
 from ..types import Floats, Singles
-from ..vectors import Product, components
 from .fem import Fem, positive_part
 from .metric import ENDS, strains_of_squares
 
@@ -68,6 +68,9 @@ class EdgeTangent:
         rest = np.empty(self._count)
         rest[edge_of] = membrane.rest_squares.T.ravel()
         self._rest = rest
+        # Where an edge is not as long in both its faces (`metric.py`).
+        less = rest[edge_of].reshape(3, m) - membrane.rest_squares.T
+        self._less = less if less.any() else None
         signs, at = np.tile([-1.0, 1.0], self._count), np.arange(0, 2 * self._count + 1, 2)
         self._to_edges = Product(csr_matrix((signs, self.edges.ravel(), at), shape=(self._count, n)), often=True)
         self._along = np.zeros((3, self._count))
@@ -92,6 +95,8 @@ class EdgeTangent:
         """Follow a step (n, 3) from the last position seen."""
         ahead = self._change + 2.0 * np.einsum("ij,ij->j", self._along, self._to_edges(components(step)))
         squares = ahead.take(self._edge_of, mode="clip").reshape(3, -1)
+        if self._less is not None:
+            squares = squares + self._less
         self._stress = np.einsum("sem,em->sm", self._stress_of, squares)
 
     def blocks(self, out: Singles) -> None:

@@ -13,9 +13,9 @@ from copy import copy
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..assembly import BlockPattern, Hessian, scalar_matrix
+from ..linalg.assembly import BlockPattern, Hessian, scalar_matrix
+from ..linalg.vectors import applied, components, dot, inner, products
 from ..types import Floats, Ints, Sparse
-from ..vectors import applied, components, dot, inner, products
 from .base import Energy, round_off_of_squares
 from .metric import EdgeMetric
 
@@ -47,20 +47,28 @@ class Fem(Energy):
     """Membrane energy of constant-strain triangles.
 
     `moduli`: A11, A22, A12, A66 [N/m], each (m,). `offset`, `vertex_count`: where the shell sits in the stack.
+    `corners` (m, 3): its vertices, where `faces` are other places among `positions` (`rest_shape`).
     """
 
     def __init__(
-        self, positions: Floats, faces: Ints, axes: Floats, moduli: Moduli, offset: int = 0, vertex_count: int = 0
+        self,
+        positions: Floats,
+        faces: Ints,
+        axes: Floats,
+        moduli: Moduli,
+        offset: int = 0,
+        vertex_count: int = 0,
+        corners: Ints | None = None,
     ) -> None:
         self.moduli = moduli
         self.hat_gradients, self.areas = warp_gradients(positions, faces, axes)
         self._plastic: Stress | None = None
-        corners = positions[faces]
-        ends = np.roll(corners, -1, axis=1) - np.roll(corners, 1, axis=1)
+        at_rest = positions[faces]
+        ends = np.roll(at_rest, -1, axis=1) - np.roll(at_rest, 1, axis=1)
         self.rest_squares = (ends * ends).sum(axis=2)
         self._last_value = 0.0
         self._total_stiffness = float(self.areas @ (moduli[0] + moduli[1]))
-        self._place(faces + offset, vertex_count or len(positions))
+        self._place((faces if corners is None else corners) + offset, vertex_count or len(positions))
 
     @property
     def plastic(self) -> Stress | None:

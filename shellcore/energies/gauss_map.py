@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from ..linalg.vectors import Closed, Product, VaryingMatrix, crossed, inner
 from ..types import Floats, Ints
-from ..vectors import Closed, Product, VaryingMatrix, crossed, inner
 from .normals import FaceNormals
 
 

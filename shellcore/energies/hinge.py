@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..assembly import BlockPattern, Hessian
 from ..errors import ShellError
+from ..linalg.assembly import BlockPattern, Hessian
+from ..linalg.vectors import inner, skew
 from ..mesh import Topology
 from ..types import Floats, Ints, Sparse
-from ..vectors import inner, skew
 from .base import Energy, round_off_of_squares
 from .gauss_map import GaussMap
 from .hinge_geometry import HingeGeometry

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..linalg.vectors import VaryingMatrix, components
 from ..types import Floats, Ints
-from ..vectors import VaryingMatrix, components
 from .normals import FaceNormals
 
 

@@ -7,6 +7,9 @@ Green strain is linear in the squares of a triangle's edge lengths: with ∑ ∇
 so the St Venant-Kirchhoff energy of all triangles is ½ qᵀKq, with q the change of |edge|² and K one constant sparse
 matrix over edges. An edge is shared by two triangles and carries one number instead of the six of two deformation
 gradients: value and gradient take 0.27 instead of 0.50 ms at 6.4k vertices, 1.1 instead of 2.4 at 25.6k.
+
+In a pattern (`rest_shape`) an edge may be longer in one triangle than in the other. With q counted from one of them and
+d what the face at hand has less, its energy ½ (q + d)ᵀK(q + d) has the tension Kd and the energy ½ dᵀKd besides.
 """
 
 from __future__ import annotations
@@ -14,10 +17,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..assembly import element_matrix
+from ..linalg.assembly import element_matrix
+from ..linalg.vectors import Product, components, inner
 from ..mesh import edges_of
 from ..types import Floats, Ints
-from ..vectors import Product, components, inner
 
 # Corners at the ends of the edge opposite each corner.
 ENDS = ((1, 2), (2, 0), (0, 1))
@@ -53,6 +56,13 @@ class EdgeMetric:
         self._to_vertices = Product(csr_matrix(2.0 * to_edges.T), often=True)
         self._rest = np.empty(count)
         self._rest[face_edges] = rest_squares
+        self._own_tension: Floats | None = None
+        self._constant = 0.0
+        less = self._rest[face_edges] - rest_squares
+        if less.any():
+            tension = np.matmul(blocks, less[:, :, None])[:, :, 0]
+            self._own_tension = np.bincount(face_edges.ravel(), tension.ravel(), count).astype(np.float64)
+            self._constant = 0.5 * float((less * tension).sum())
         # Reused in every evaluation.
         self._along, self._squares = np.empty((3, count)), np.empty((3, count))
         self._change, self._tension = np.empty((1, count)), np.empty((1, count))
@@ -64,8 +74,12 @@ class EdgeMetric:
         np.einsum("ij,ij->j", along, along, out=change)
         change -= self._rest
         tension = self._by_squares(self._change, self._tension)[0]
+        value = 0.5 * inner(change, tension)
+        if self._own_tension is not None:
+            value += inner(change, self._own_tension) + self._constant
+            tension += self._own_tension
         np.multiply(along, tension, out=squares)
-        return 0.5 * inner(change, tension), self._to_vertices(squares).T
+        return value, self._to_vertices(squares).T
 
 
 def strains_of_squares(gradients: Floats) -> Floats:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from ..linalg.vectors import Closed, Product, components, crossed
 from ..types import Floats, Ints
-from ..vectors import Closed, Product, components, crossed
 
 
 class FaceNormals:

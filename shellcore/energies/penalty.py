@@ -11,14 +11,18 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import bsr_matrix
 
-from ..assembly import Hessian
+from ..dynamics.stage import Stage
+from ..linalg.assembly import Hessian
+from ..linalg.vectors import components, dot, inner, picked
 from ..types import Floats, Ints
-from ..vectors import components, dot, inner, picked
 from .base import Energy
 
 # Resting depth is g h²/STIFFNESS times the weight a vertex carries over its own: 0.04 mm at 24 steps a second on a
 # floor, 1 mm where a draped cloth presses hardest on a ball of 0.3 m. With 25 that was 10 mm, and the ball showed.
 STIFFNESS = 400.0
+# Explicit steps follow springs of less than 4 m/h² alone, and membranes pull besides; nor need springs be harder than
+# those of 24 implicit steps a second [1/s²].
+EXPLICIT, HARDEST = 0.25, STIFFNESS * 24.0**2
 # Slip speed [m/s] below which friction acts as a viscous bond instead of at full strength.
 CREEP = 1e-3
 
@@ -26,9 +30,8 @@ CREEP = 1e-3
 class Surface(Protocol):
     """A shape with a distance field that moves by translation."""
 
-    @property
-    def friction(self) -> float:
-        """Coulomb coefficient."""
+    def friction_at(self, t: float) -> float:
+        """Coulomb coefficient at time t [s]."""
 
     def place(self, t: float) -> Floats:
         """Where it is at time t [s], (3,)."""
@@ -56,29 +59,41 @@ class Penalty(Energy):
         self.at_rest = True
         """Whether the surface does not move in this step."""
         self._per_mass = 1.0
+        self._soft = False
+        self.friction = surface.friction_at(0.0)
+        """Coulomb coefficient in this step."""
         self._rubbing = np.zeros(0, dtype=np.int64)
         self._drag = np.zeros(0)
         self._start = self._normal = np.zeros((3, 0))
         self._speed, self._creep = np.zeros(3), 0.0
 
-    def begin_step(self, t: float, h: float, x: Floats, v: Floats) -> None:
-        """Start of a step from t to t + h: stiffness for its length, friction from the contact force at its start.
+    def soften(self) -> None:
+        """Have springs that explicit steps can follow."""
+        self._soft = True
+
+    def begin_step(self, stage: Stage) -> None:
+        """Start of a step: stiffness for its length, friction from the contact force at its start.
 
         Smoothed, lagged Coulomb friction as a quadratic: drag μN/(h max(|slip speed|, creep)) on tangential slip.
         """
-        motion = self.surface.place(t + h) - self.surface.place(t)
+        h, x = stage.h, stage.start
+        place = self.surface.place
+        motion = place(stage.closes) - place(stage.opens)
+        self.friction = self.surface.friction_at(stage.closes)
         self.at_rest = not motion.any()
-        self._place = self.surface.place(t)
-        self._speed, self._creep = motion / h, CREEP * h
-        self._per_mass = STIFFNESS / (h * h)
+        self._place = place(stage.opens)
+        times = stage.began, 0.5 * (stage.began + stage.closes), stage.closes
+        self._speed = stage.speed_of(*(place(t) for t in times))
+        self._creep = CREEP * h
+        self._per_mass = min(EXPLICIT / (h * h), HARDEST) if self._soft else STIFFNESS / (h * h)
         # The surface seen from where it starts: x + motion near the place it ends at is x near where it starts.
         touched, force, normal, _ = self._contacts(x)
-        slip = _across(picked(components(v), touched) - self._speed[:, None], normal)
+        slip = _across(picked(components(stage.moving), touched) - self._speed[:, None], normal)
         speed = np.sqrt(dot(slip, slip))
         self._place = self._place + motion
         self._rubbing = touched
-        self._drag = self.surface.friction * force / (h * np.maximum(speed, CREEP))
-        self._start = picked(components(x), touched) + motion[:, None]
+        self._drag = self.friction * force / (h * np.maximum(speed, CREEP))
+        self._start = picked(components(stage.base), touched) + h * self._speed[:, None]
         self._normal = normal
 
     def _contacts(self, x: Floats) -> tuple[Ints, Floats, Floats, Floats]:
@@ -97,7 +112,7 @@ class Penalty(Energy):
         gradient = np.zeros((3, len(x)))
         gradient[:, touched] = -force * normal
         value = 0.5 * inner(force, force / (self._per_mass * self.mass[touched]))
-        if len(self._rubbing) and self.surface.friction:
+        if len(self._rubbing) and self.friction:
             moved = picked(components(x), self._rubbing) - self._start
             drag = self._drag * _across(moved, self._normal)
             value += 0.5 * inner(drag, moved)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..assembly import BlockPattern, Hessian, scatter
+from ..linalg.assembly import BlockPattern, Hessian, scatter
+from ..linalg.vectors import inner, skew
 from ..types import Floats, Ints
-from ..vectors import inner, skew
 from .base import Energy
 from .normals import AreaNormals
 

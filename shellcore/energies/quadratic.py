@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix, diags
 
-from ..assembly import element_matrix
+from ..linalg.assembly import element_matrix
 from ..mesh import Topology
 from ..types import Floats, Sparse
 from .base import QuadraticEnergy
@@ -42,16 +42,29 @@ def hinge_rows(positions: Floats, mesh: Topology) -> tuple[Floats, Floats]:
 
 
 def crouzeix_raviart(
-    positions: Floats, mesh: Topology, rigidity: Floats, offset: int = 0, vertex_count: int = 0
+    positions: Floats,
+    mesh: Topology,
+    rigidity: Floats,
+    offset: int = 0,
+    vertex_count: int = 0,
+    rest: Topology | None = None,
 ) -> QuadraticEnergy:
-    """Plate bending from hinges; `rigidity` D [N·m], (h,)."""
-    rows, area = hinge_rows(positions, mesh)
+    """Plate bending from hinges; `rigidity` D [N·m], (h,).
+
+    `rest`: the mesh as places among `positions`, where these are not its vertices (`rest_shape`).
+    """
+    rows, area = hinge_rows(positions, mesh if rest is None else rest)
     blocks = (rigidity / area)[:, None, None] * rows[:, :, None] * rows[:, None, :]
     return QuadraticEnergy(element_matrix(mesh.hinges + offset, blocks, vertex_count or mesh.vertex_count), offset)
 
 
 def vertex_form(
-    positions: Floats, mesh: Topology, rigidity: Floats, offset: int = 0, vertex_count: int = 0
+    positions: Floats,
+    mesh: Topology,
+    rigidity: Floats,
+    offset: int = 0,
+    vertex_count: int = 0,
+    rest: Topology | None = None,
 ) -> QuadraticEnergy:
     """Plate bending from the Laplacian at interior vertices; `rigidity` D [N·m], (h,), is averaged to vertices.
 
@@ -59,7 +72,7 @@ def vertex_form(
     which also keeps affine shapes free of energy.
     """
     n = mesh.vertex_count
-    laplacian, area = cotangent_laplacian(positions, mesh)
+    laplacian, area = cotangent_laplacian(positions, mesh, rest)
     touched = np.bincount(mesh.hinges[:, :2].ravel(), minlength=n)
     summed = np.bincount(mesh.hinges[:, :2].ravel(), weights=np.repeat(rigidity, 2), minlength=n)
     inside = np.ones(n)
@@ -73,9 +86,9 @@ def vertex_form(
     return QuadraticEnergy(form.tocsr(), offset)
 
 
-def cotangent_laplacian(positions: Floats, mesh: Topology) -> tuple[Sparse, Floats]:
-    """Positive semidefinite cotangent Laplacian (n, n) and barycentric vertex areas [m²], (n,)."""
-    corners = positions[mesh.faces]
+def cotangent_laplacian(positions: Floats, mesh: Topology, rest: Topology | None = None) -> tuple[Sparse, Floats]:
+    """Positive semidefinite cotangent Laplacian (n, n) and barycentric vertex areas [m²], (n,); `rest` as above."""
+    corners = positions[(mesh if rest is None else rest).faces]
     edges = np.roll(corners, -2, axis=1) - np.roll(corners, -1, axis=1)
     twice_area = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1)
     stiffness = np.einsum("fid,fjd->fij", edges, edges) / (2.0 * twice_area)[:, None, None]

@@ -10,26 +10,41 @@ Poisson ratios under 1/3 k_A is zero and k_L keeps Young's modulus (the sheet th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..assembly import BlockPattern, Hessian, scalar_matrix, scatter
+from ..linalg.assembly import BlockPattern, Hessian, scalar_matrix, scatter
+from ..linalg.vectors import inner, skew
 from ..mesh import Topology
 from ..types import Floats, Sparse
-from ..vectors import inner, skew
 from .base import Energy
 from .fem import Moduli
 
 
 class EdgeSprings(Energy):
-    """∑ k_L (1 − |e|/|ē|)² |ē|; `stiffness_length` k_L [N], (e,)."""
+    """∑ k_L (1 − |e|/|ē|)² |ē|; `stiffness_length` k_L [N], (e,).
+
+    `seams`: rest lengths and energy of edges that are not as long in all their faces.
+    """
 
     def __init__(
-        self, positions: Floats, mesh: Topology, stiffness_length: Floats, offset: int = 0, vertex_count: int = 0
+        self,
+        positions: Floats,
+        mesh: Topology,
+        stiffness_length: Floats,
+        offset: int = 0,
+        vertex_count: int = 0,
+        seams: SeamLengths | None = None,
     ) -> None:
         self.vertex_count = vertex_count or mesh.vertex_count
         self.edges = mesh.edges + offset
-        self._rest = np.linalg.norm(positions[mesh.edges[:, 1]] - positions[mesh.edges[:, 0]], axis=1)
+        if seams is None:
+            self._rest = np.linalg.norm(positions[mesh.edges[:, 1]] - positions[mesh.edges[:, 0]], axis=1)
+        else:
+            self._rest = seams.lengths
+        self._constant = 0.0 if seams is None else seams.energy
         self._factor = 2.0 * stiffness_length / self._rest  # energy ½ factor (|e| − |ē|)²
         count = len(self.edges)
         rows = np.repeat(np.arange(count), 2)
@@ -41,13 +56,15 @@ class EdgeSprings(Energy):
     def stiffen(self, factor: float) -> None:
         """Multiply the stiffness of every spring."""
         self._factor = factor * self._factor
+        self._constant *= factor
 
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         edge = self._to_edges @ x
         length = np.sqrt(np.einsum("ij,ij->i", edge, edge))
         change = length - self._rest
         tension = self._factor * change
-        return 0.5 * inner(tension, change), self._to_forces @ (edge * (tension / length)[:, None])
+        value = 0.5 * inner(tension, change) + self._constant
+        return value, self._to_forces @ (edge * (tension / length)[:, None])
 
     def hessian(self, x: Floats, psd: bool = True) -> Hessian:
         """Exact, or without the geometric part of compressed springs."""
@@ -73,14 +90,23 @@ class EdgeSprings(Energy):
 
 
 class AreaSprings(Energy):
-    """∑ k_A (1 − a/ā)² ā; `stiffness_area` k_A [N/m], (m,)."""
+    """∑ k_A (1 − a/ā)² ā; `stiffness_area` k_A [N/m], (m,).
+
+    `rest`: the mesh as places among `positions`, where these are not its vertices (`rest_shape`).
+    """
 
     def __init__(
-        self, positions: Floats, mesh: Topology, stiffness_area: Floats, offset: int = 0, vertex_count: int = 0
+        self,
+        positions: Floats,
+        mesh: Topology,
+        stiffness_area: Floats,
+        offset: int = 0,
+        vertex_count: int = 0,
+        rest: Topology | None = None,
     ) -> None:
         self.vertex_count = vertex_count or mesh.vertex_count
         self.faces = mesh.faces + offset
-        self._rest = self._areas(positions[mesh.faces])[0]
+        self._rest = self._areas(positions[(mesh if rest is None else rest).faces])[0]
         self._factor = 2.0 * stiffness_area / self._rest  # energy ½ factor (a − ā)²
         self._scatter = scatter(self.faces.T, self.vertex_count)
         self._pattern: BlockPattern | None = None
@@ -137,6 +163,35 @@ def spring_constants(positions: Floats, mesh: Topology, axes: Floats, moduli: Mo
 
     Orthotropy enters through Young's modulus along each edge, 1/S₁₁(φ) of the rotated compliance.
     """
+    share, _, k_area = _springs_of_faces(positions, mesh, axes, moduli)
+    k_length = np.bincount(mesh.face_edges.ravel(), weights=share.ravel(), minlength=len(mesh.edges))
+    return k_length.astype(np.float64), k_area
+
+
+@dataclass(frozen=True)
+class SeamLengths:
+    """What two springs of an edge, one a face and each with its own rest length ℓᵢ, are as one:
+
+    ∑ (kᵢ/ℓᵢ) (ℓ − ℓᵢ)² = (k/ℓ̄) (ℓ − ℓ̄)² + constant,  k = ∑ kᵢ,  k/ℓ̄ = ∑ kᵢ/ℓᵢ
+    """
+
+    lengths: Floats
+    """ℓ̄ [m], (e,)."""
+    energy: float
+    """The constants [J]: what no position of a seam of unequal sides can relieve."""
+
+    @staticmethod
+    def of(positions: Floats, mesh: Topology, axes: Floats, moduli: Moduli) -> SeamLengths:
+        """Of the constants that `spring_constants` makes of the same."""
+        share, length, _ = _springs_of_faces(positions, mesh, axes, moduli)
+        edge, count = mesh.face_edges.ravel(), len(mesh.edges)
+        total, slope = (np.bincount(edge, part.ravel(), count) for part in (share, share / length))
+        lengths = total / slope
+        return SeamLengths(lengths, float((share * length).sum() - (total * lengths).sum()))
+
+
+def _springs_of_faces(positions: Floats, mesh: Topology, axes: Floats, moduli: Moduli) -> tuple[Floats, Floats, Floats]:
+    """k_L [N] of each face's sides and their lengths [m], (m, 3), and k_A [N/m], (m,)."""
     a11, a22, a12, a66 = moduli
     determinant = a11 * a22 - a12 * a12
     poisson = a12 / np.sqrt(a11 * a22)
@@ -153,6 +208,5 @@ def spring_constants(positions: Floats, mesh: Topology, axes: Floats, moduli: Mo
     young = 1.0 / compliance
     shear = young / (2.0 * (1.0 + np.maximum(poisson, 1.0 / 3.0)))[:, None]
     area = 0.5 * np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1)
-    share = (4.0 / 3.0) * shear * area[:, None] / length
-    k_length = np.bincount(mesh.face_edges.ravel(), weights=share.ravel(), minlength=len(mesh.edges))
-    return k_length.astype(np.float64), k_area
+    share: Floats = (4.0 / 3.0) * shear * area[:, None] / length
+    return share, length, k_area

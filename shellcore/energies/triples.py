@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..assembly import BlockPattern, Hessian
+from ..linalg.assembly import BlockPattern, Hessian
+from ..linalg.vectors import Closed, Product, components, crossed, inner, skew
 from ..types import Floats, Ints
-from ..vectors import Closed, Product, components, crossed, inner, skew
 from .base import Energy
 from .normals import FaceNormals
 

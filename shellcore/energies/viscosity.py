@@ -6,16 +6,18 @@ hinge angle instead, the force is zero for every rigid motion and has neither re
     membrane  (α₂/2h) ∑ area (E − Eₙ) : C : (E − Eₙ)
     bending   (1/2h) ∑ c (θ − θₙ − (θ̄ − θ̄ₙ))²,   c = α₂ w + hinge damping · |ē| [N·m·s]
 
-(the second is Discrete Shells' (θ̇ − dθ̄/dt)∇θ). Both are first order in the step.
+(the second is Discrete Shells' (θ̇ − dθ̄/dt)∇θ). Both are of first order in a step of implicit Euler; stages of a
+scheme of second order count from where its formula takes strains and angles themselves (`Stage.carried`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..assembly import Hessian
+from ..dynamics.stage import Stage
+from ..linalg.assembly import Hessian
+from ..linalg.vectors import inner
 from ..types import Floats, Sparse
-from ..vectors import inner
 from .base import Energy
 from .fem import Fem, green_strain, positive_part
 from .hinge import Hinge
@@ -29,10 +31,13 @@ class StrainViscosity(Energy):
         self.coefficient = coefficient
         self._rate = 0.0
 
-    def begin_step(self, x: Floats, h: float) -> None:
-        """Start of a step of h [s] at x."""
-        self._strain = self.membrane.strain(x)
-        self._rate = self.coefficient / h
+    def begin_step(self, stage: Stage) -> None:
+        """Count strain from where a step starts."""
+        now = self.membrane.strain(stage.start)
+        then = now if stage.first is None else self.membrane.strain(stage.first)
+        e11, e22, e12 = (stage.carried(a, b) for a, b in zip(then, now, strict=True))
+        self._strain = e11, e22, e12
+        self._rate = self.coefficient / stage.h
 
     def _change(self, warp: Floats, weft: Floats) -> tuple[Floats, Floats, Floats]:
         e11, e22, e12 = green_strain(warp, weft)
@@ -68,11 +73,13 @@ class AngleViscosity(Energy):
         self.coefficients = coefficients
         self._constant = constant
 
-    def begin_step(self, x: Floats, h: float) -> None:
-        """Start of a step of h [s] at x."""
-        self._start = self.hinge.angles(x)
-        self._weights = self.coefficients / h
-        self._per_step = 1.0 / h
+    def begin_step(self, stage: Stage) -> None:
+        """Count angles from where a step starts."""
+        now = self.hinge.angles(stage.start)
+        then = now if stage.first is None else now - self._wrapped(now - self.hinge.angles(stage.first))
+        self._start = stage.carried(then, now)
+        self._weights = self.coefficients / stage.h
+        self._per_step = 1.0 / stage.h
 
     def flow(self, change: Floats) -> None:
         """Rest angles move by `change` [rad], (h,), during the step: that is flow, not motion to be damped."""

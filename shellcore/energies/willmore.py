@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix, diags
 
-from ..assembly import scatter
+from ..linalg.assembly import scatter
+from ..linalg.vectors import dot
 from ..mesh import Topology
 from ..types import Floats, Ints, Sparse
-from ..vectors import dot
 
 # Twice the area over the sum of squared edges: below this, an area computed from edge lengths has lost half its digits.
 SLIVER = 1e-7

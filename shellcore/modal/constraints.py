@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ShellError
+from ..linalg.vectors import skew
 from ..types import Bools, Floats, Ints
-from ..vectors import skew
 from .handles import Handle, HandleReport, OrientationHandle, PositionHandle
 from .warp import inverse_left_jacobian, rotation_matrix, rotation_vectors, warp_derivative
 
@@ -54,7 +54,11 @@ class _Linear:
             self._weighted = self._system / soft[:, None]
             gram = self._weighted.T @ self._system
             gram.flat[:: len(root) + 1] += 1.0
-        self._inverse = np.linalg.inv(gram)
+        try:
+            self._inverse = np.linalg.inv(gram)
+        except np.linalg.LinAlgError:
+            # Handles that ask for the same, or for what the modes cannot give at all: the smallest answer.
+            self._inverse = np.linalg.pinv(gram, hermitian=True)
 
     def answer(self, right: Floats) -> tuple[Floats, Floats]:
         """Forces λ of the rows, and the change of the coordinates over √C."""

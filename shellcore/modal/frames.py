@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import floats, number
 from ..errors import ShellError
+from ..linalg.vectors import skew
 from ..types import Floats
-from ..vectors import skew
 from .warp import rotation_matrix, rotation_vector
 
 
@@ -55,7 +56,8 @@ class Base(Frame):
 
     def move(self, matrix: Any, t: float) -> None:
         """Be at `matrix` (4, 4) at time t [s]."""
-        given = np.array(matrix, dtype=np.float64)
+        given = floats(matrix, "what base_motion takes", "a 4 × 4 matrix")
+        t = number(t, "base_motion: time", "a finite number [s]")
         if given.shape != (4, 4) or not np.isfinite(given).all():
             raise ShellError(f"base_motion takes a finite 4 × 4 matrix, not {given.shape}")
         turn, origin = given[:3, :3], given[:3, 3]

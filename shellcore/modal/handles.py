@@ -8,7 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..checks import floats
 from ..errors import ShellError
+from ..pins import per_item
 from ..types import Bools, Floats, Ints
 
 
@@ -95,7 +97,10 @@ class PositionHandle(Handle):
     kind = "position"
 
     def _checked(self, target: Any) -> Floats:
-        goal = np.array(target, dtype=np.float64)
+        try:
+            goal = np.array(target, dtype=np.float64)
+        except (TypeError, ValueError):
+            goal = np.empty(0)
         if goal.shape == (3,):
             x, y, z = goal.tolist()
             total = x + y + z  # quicker than the array's own sum, and this runs at every move
@@ -115,7 +120,7 @@ class OrientationHandle(Handle):
     kind = "orientation"
 
     def _checked(self, target: Any) -> Floats:
-        turn = np.array(target, dtype=np.float64)
+        turn = floats(target, "an orientation handle's target", "a 3 × 3 rotation matrix")
         if turn.shape != (3, 3) or not _is_rotation(turn):
             raise ShellError("an orientation handle takes a 3 × 3 rotation matrix")
         return turn
@@ -166,7 +171,7 @@ class HandleReport:
 def _stiffness(value: Any, rows: int) -> Floats | None:
     if value is None:
         return None
-    strength = np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), (rows,)))
+    strength = np.array(per_item(value, rows, "the stiffness of a handle"))
     if not (np.isfinite(strength).all() and (strength > 0).all()):
         raise ShellError("the stiffness of a handle must be finite and positive; None holds exactly")
     return strength

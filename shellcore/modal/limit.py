@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags, identity, kron
 
 from ..errors import ShellError
-from ..linalg import solved
+from ..linalg.factor import solved
 from ..pins import Pin
 from ..scene import Scene
 from ..shell import Shell

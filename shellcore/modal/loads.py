@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import floats
 from ..energies.normals import AreaNormals
 from ..errors import ShellError, listed
 from ..forces import Force, Wind
+from ..linalg.vectors import components
 from ..shell import Shell
 from ..types import Floats
-from ..vectors import components
 
 
 class Loads:
@@ -74,7 +75,7 @@ class Loads:
         return scaled
 
     def _checked(self, value: Any, name: str) -> Floats:
-        field = np.asarray(value, dtype=np.float64)
+        field = floats(value, name, f"vectors of shape {self._shell.rest_positions.shape} [N]")
         if field.shape != self._shell.rest_positions.shape:
             raise ShellError(f"{name} must have shape {self._shell.rest_positions.shape}, not {field.shape}")
         bad = np.flatnonzero(~np.isfinite(field).all(axis=1))

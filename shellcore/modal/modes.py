@@ -16,9 +16,10 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_matrix, diags
 
-from ..assembly import Hessian
 from ..errors import ShellError, listed
-from ..linalg import lowest_eigenpairs, lowest_modes_through
+from ..linalg.assembly import Hessian
+from ..linalg.eigen import lowest_eigenpairs, lowest_modes_through
+from ..linalg.threads import limited
 from ..pins import Pin
 from ..scene import Scene
 from ..shell import Shell
@@ -45,6 +46,8 @@ class RestProblem:
     """Whether nothing holds the shell, not even a spring."""
     shift: float
     """A number [1/s²] of the order of the lowest eigenvalue, never below round-off."""
+    blur: float
+    """What round-off makes of eigenvalues [1/s²]."""
     limit: LimitProblem | None = None
     """Of a subdivision shell, which has other unknowns than nodes: those `stiffness` is about."""
 
@@ -74,6 +77,10 @@ def rest_problem(shell: Shell) -> RestProblem:
     """What the modes of a shell follow from; raises where its rest shape is not in equilibrium."""
     if shell.rest_angles_move:
         raise ShellError("ModalShell takes rest angles that do not change with time: use simulate for those that do")
+    if any(callable(pin.stiffness) for pin in shell.pins):
+        raise ShellError(
+            "ModalShell takes stiffness of pins that does not change with time: give a number, or use simulate"
+        )
     free, springs = _held(shell)
     unheld = bool(free.all()) and not springs.any()
     if shell.loop is not None:
@@ -102,7 +109,8 @@ def rest_problem(shell: Shell) -> RestProblem:
     rigidity = float(np.mean([np.mean(d) for d in shell.material.bending_moduli(len(shell.faces))[:2]]))
     density = float(mass.sum() / shell.areas.sum())
     bending = rigidity / density * (np.pi / _size(shell)) ** 4
-    return RestProblem(stiffness, mass, free, unheld, max(0.1 * bending, ROUND_OFF * largest), limit)
+    blur = ROUND_OFF * largest
+    return RestProblem(stiffness, mass, free, unheld, max(0.1 * bending, blur), blur, limit)
 
 
 def _held(shell: Shell) -> tuple[Bools, Floats]:
@@ -114,7 +122,7 @@ def _held(shell: Shell) -> tuple[Bools, Floats]:
         if pin.stiffness is None:
             free[np.ix_(pin.vertices, np.flatnonzero(pin.axes))] = False
         else:
-            np.add.at(springs, pin.vertices, np.outer(pin.stiffness, pin.axes).astype(np.float64))
+            np.add.at(springs, pin.vertices, np.outer(pin.stiffness_at(0.0), pin.axes).astype(np.float64))
     return free, springs
 
 
@@ -128,6 +136,7 @@ def fingerprint(problem: RestProblem, count: int) -> str:
     return digest.hexdigest()
 
 
+@limited(None)
 def solve_modes(shell: Shell, problem: RestProblem, count: int) -> Modes:
     """The lowest `count` modes above the rigid ones (fewer where the shell has fewer)."""
     at = np.flatnonzero(problem.free.ravel())
@@ -143,7 +152,7 @@ def solve_modes(shell: Shell, problem: RestProblem, count: int) -> Modes:
         rigid = rigid_motions(*problem.limit.points) if problem.unheld else None
         weighted = problem.limit.weighted
         values, vectors, negative = lowest_modes_through(problem.stiffness, weighted, count, problem.shift, rigid)
-        floor = 1e-6 * problem.shift
+        floor = max(1e-6 * problem.shift, problem.blur)
     if negative or (len(values) and values[0] < -floor):
         raise ShellError(
             "the rest state is not stable: it would leave its shape by itself"

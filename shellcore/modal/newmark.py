@@ -54,7 +54,7 @@ def decays(shell: Shell, shapes: Floats, square: Floats) -> Floats:
     if damping.hinge == 0.0 or len(shell.hinges) == 0:
         return decay
     x, hinges = shell.rest_positions, shell.hinges
-    length = np.linalg.norm(x[hinges[:, 1]] - x[hinges[:, 0]], axis=1)
+    length = np.linalg.norm(shell.rest.hinge_edges, axis=1)
     for i in range(len(decay)):
         shape = shapes[:, :, i].T
         step = 1e-5 * float(length.min()) / max(float(np.abs(shape).max()), 1e-300)

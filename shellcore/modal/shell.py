@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import positive, vector, whole
 from ..errors import ShellError
 from ..forces import Force, Wind
-from ..pins import Pin
+from ..linalg.threads import limited
+from ..linalg.vectors import components, cross
+from ..pins import OfTime, Pin
 from ..shell import Shell
 from ..types import Floats, Ints
-from ..vectors import components, cross
 from .constraints import Constraints
 from .frames import Base, RigidBody
 from .handles import Handle, HandleReport, OrientationHandle, PositionHandle
@@ -22,6 +24,8 @@ from .modes import fingerprint, load_modes, nodes_at_rest, rest_problem, rests, 
 from .newmark import AVERAGE, HELD, Rule, decays
 from .warp import coefficients, rotation_jacobian, unturned, warped
 
+# Longest step [s].
+LONGEST = 1e12
 # No node turns further than this [rad]: beyond, modes mean nothing, and what asks for it is cut.
 LARGEST_ROTATION = 3.0 * np.pi
 
@@ -29,9 +33,10 @@ LARGEST_ROTATION = 3.0 * np.pi
 class ModalShell:
     """A shell in its `modes` lowest modes, warped so that bending may be large.
 
-    Pins at rest, soft pins and clamps are part of the modes; pins whose targets move become handles. `gravity` [m/s²],
-    `wind` and `forces` (objects as in a Scene) act at every step, as do the shell's loads and pressure. `cache`: a file
-    that keeps the modes; it is used where its fingerprint fits, and written where not.
+    Pins at rest, soft pins and clamps are part of the modes; pins whose targets move become handles. `gravity` [m/s²]
+    (or a function of time [s] to it), `wind` and `forces` (objects as in a Scene) act at every step, as do the shell's
+    loads and pressure. `cache`: a file that keeps the modes; it is used where its fingerprint fits, and written where
+    not.
     """
 
     def __init__(
@@ -39,19 +44,17 @@ class ModalShell:
         shell: Shell,
         modes: int = 40,
         *,
-        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        gravity: Sequence[float] | Floats | OfTime = (0.0, 0.0, -9.81),
         wind: Wind | None = None,
         forces: Sequence[Force] = (),
         cache: str | Path | None = None,
     ) -> None:
         if not isinstance(shell, Shell):
             raise ShellError(f"ModalShell takes a Shell, not a {type(shell).__name__}")
-        if not (isinstance(modes, (int, np.integer)) and modes >= 1):
-            raise ShellError(f"modes must be a whole number, 1 or more, not {modes!r}")
+        modes = whole(modes, "modes", 1)
         self.shell = shell
-        self.gravity = np.array(gravity, dtype=np.float64)
-        if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
-            raise ShellError(f"gravity must be three finite numbers [m/s²], not {gravity!r}")
+        self.gravity: Floats | OfTime = gravity if callable(gravity) else vector(gravity, "gravity", " [m/s²]")
+        self._gravity_at(0.0)
         problem = rest_problem(shell)
         path = None if cache is None else Path(cache)
         found = None if path is None else load_modes(path, fingerprint(problem, int(modes)))
@@ -150,9 +153,7 @@ class ModalShell:
 
         `stiffness` [N/m] makes a spring of it; None holds exactly. Set `target` anew as it moves; `release()` lets go.
         """
-        handle = self._handles.add(
-            PositionHandle, self.shell._vertices(np.atleast_1d(vertices), "position_handle"), target, stiffness
-        )
+        handle = self._handles.add(PositionHandle, self.shell._vertices(vertices, "position_handle"), target, stiffness)
         assert isinstance(handle, PositionHandle)
         return handle
 
@@ -163,7 +164,7 @@ class ModalShell:
 
         `stiffness` [N·m/rad]. Turns add up as long as a step turns by less than half a turn.
         """
-        chosen = self.shell._vertices(np.atleast_1d(vertices), "orientation_handle")
+        chosen = self.shell._vertices(vertices, "orientation_handle")
         handle = self._handles.add(OrientationHandle, chosen, rotation, stiffness)
         assert isinstance(handle, OrientationHandle)
         return handle
@@ -191,17 +192,28 @@ class ModalShell:
         """Φq and Ψq, each (3, n)."""
         return (self._flat_phi @ q).reshape(3, -1), (self._flat_psi @ q).reshape(3, -1)
 
-    def step(self, dt: float, forces: Floats | None = None) -> Floats:
-        """Positions [m], (n, 3), after dt [s] more under `forces` [N], (n, 3), in world space."""
-        if not (np.isfinite(dt) and dt > 0):
-            raise ShellError(f"dt must be positive, not {dt}")
-        if isinstance(self._frame, Base):
-            self._frame.begin_step(dt)
-        free = self._ahead(dt, self._modal_force(dt, forces))
-        self.time += dt
-        self._meet_handles(dt, free)
-        self._place(dt)
+    def step(self, dt: float, forces: Floats | None = None, threads: int | None = None) -> Floats:
+        """Positions [m], (n, 3), after dt [s] more under `forces` [N], (n, 3), in world space.
+
+        `threads`: as many may work.
+        """
+        if not (isinstance(dt, float) and 0.0 < dt < np.inf):
+            dt = positive(dt, "dt", " [s]")
+        if dt > LONGEST:
+            raise ShellError(f"dt is {dt:g} s, longer than any motion: take at most {LONGEST:g} s")
+        with limited(threads):
+            if isinstance(self._frame, Base):
+                self._frame.begin_step(dt)
+            free = self._ahead(dt, self._modal_force(dt, forces))
+            self.time += dt
+            self._meet_handles(dt, free)
+            self._place(dt)
         return self._x
+
+    def _gravity_at(self, t: float) -> Floats:
+        if isinstance(self.gravity, np.ndarray):
+            return self.gravity
+        return vector(self.gravity(t), f"gravity at time {t:g} s", " [m/s²]")
 
     @property
     def _lean(self) -> float:
@@ -217,7 +229,8 @@ class ModalShell:
         pushed = self._loads.at(self.time, h, self._x, self._velocities, forces)
         own = None if pushed is None else frame.turn.T @ pushed
         # A free shell falls without feeling it: gravity is the body's alone.
-        gravity = np.zeros(3) if body is not None else self.gravity
+        pull = self._gravity_at(self.time + h)
+        gravity = np.zeros(3) if body is not None else pull
         if not frame.swinging:
             felt = frame.turn.T @ (gravity - frame.acceleration)
         else:
@@ -226,7 +239,7 @@ class ModalShell:
             total, torque = np.zeros(3), np.zeros(3)
             if own is not None:
                 total, torque = own.sum(axis=1), cross(self._rest + self._u, own).sum(axis=1)
-            weight = body.mass * self.gravity
+            weight = body.mass * pull
             body.advance(h, frame.turn @ total + weight, frame.turn @ torque, self.shell.damping.mass, self._lean)
         if own is None and not felt.any():
             return 0.0

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from ..linalg.vectors import cross, dot, skew
 from ..types import Floats, Ints, Sparse
-from ..vectors import cross, dot, skew
 
 # Below this θ² a series has more digits than the derivatives of a and b, whose differences cancel.
 SMALL = 0.06

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import bsr_matrix, csr_matrix
 
-from ..assembly import BlockPattern
+from ..linalg.assembly import BlockPattern
 from ..types import Floats, Ints, Sparse
 from .points import Points
 from .tangent import COMPONENTS, UPPER, Tangent

@@ -14,11 +14,12 @@ from copy import copy
 import numpy as np
 from scipy.sparse import csr_matrix, diags, vstack
 
-from ..assembly import Hessian
+from ..dynamics.stage import Stage
 from ..energies.base import Energy, round_off_of_squares
 from ..energies.fem import Moduli, Stress, positive_part
+from ..linalg.assembly import Hessian
+from ..linalg.vectors import components, dot, inner
 from ..types import Floats, Sparse
-from ..vectors import components, dot, inner
 from .assembly import IrregularPatches, RegularPatches, assemblers
 from .fields import SurfaceFields
 from .points import Points, contracted
@@ -202,16 +203,19 @@ class KelvinVoigt:
         self._elastic = elastic
         self.coefficient = coefficient
 
-    def begin_step(self, x: Floats, h: float) -> KirchhoffLove:
-        """Elastic and viscous energy together, of a step of h [s] that starts at x.
+    def begin_step(self, stage: Stage) -> KirchhoffLove:
+        """Elastic and viscous energy together, of a step.
 
         ½A(ε − ε̄)² + ½rA(ε − ε₀)² with r = coefficient/h is ½(1 + r)A(ε − (ε̄ + rε₀)/(1 + r))² and a constant.
         """
-        rate = self.coefficient / h
+        rate = self.coefficient / stage.h
+        now = self._elastic.strains(stage.start)
+        then = now if stage.first is None else self._elastic.strains(stage.first)
         whole = copy(self._elastic)
         whole.membrane, whole.bending = ((1.0 + rate) * part for part in (whole.membrane, whole.bending))
-        pairs = zip(self._elastic.reference, self._elastic.strains(x), strict=True)
-        at_rest, started = ((rest + rate * now) / (1.0 + rate) for rest, now in pairs)
+        counted = (stage.carried(a, b) for a, b in zip(then, now, strict=True))
+        pairs = zip(self._elastic.reference, counted, strict=True)
+        at_rest, started = ((rest + rate * since) / (1.0 + rate) for rest, since in pairs)
         whole.reference = (at_rest, started)
         return whole
 

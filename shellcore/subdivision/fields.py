@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..assembly import scatter
+from ..linalg.assembly import scatter
 from ..types import Floats
 from .points import Points
 

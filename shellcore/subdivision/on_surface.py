@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, identity, kron
 
-from ..assembly import Change, Congruence, Hessian
-from ..linalg import Lu
+from ..linalg.assembly import Change, Congruence, Hessian
+from ..linalg.factor import Lu
+from ..linalg.vectors import by_columns
 from ..types import Bools, Floats, Ints, Sparse
-from ..vectors import by_columns
 from .model import SubdivisionModel
 from .supports import ToControl, adjacent, without_faint
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..linalg.vectors import cross, dot
 from ..types import Floats
-from ..vectors import cross, dot
 
 # √det C below this (the surface folded to a line) is taken as this: the strain has a kink there.
 FLATTEST = 1e-9

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.sparse import coo_matrix, csr_matrix, identity, vstack
 
-from ..assembly import Change, Congruence
+from ..linalg.assembly import Change, Congruence
 from ..types import Bools, Floats, Ints, Sparse
 from .surface import LoopSurface
 

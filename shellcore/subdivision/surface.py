@@ -6,8 +6,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from ..errors import ShellError, listed
-from ..linalg import solved
-from ..mesh import topology
+from ..linalg.factor import solved
+from ..mesh import check_positions, topology
 from ..types import Floats, Ints, Sparse
 from .boundary import ghosted
 
@@ -82,7 +82,7 @@ class LoopSurface:
 
 def fit_control(positions: Floats, faces: Ints) -> Floats:
     """Control mesh [m], (n, 3), whose limit surface passes through `positions` (n, 3) at its vertices."""
-    x = np.asarray(positions, dtype=np.float64)
+    x = check_positions(positions, faces)
     surface = LoopSurface(topology(faces, len(x)).faces, len(x))
     return solved(surface.limits @ surface.extrapolation, x)
 
@@ -93,7 +93,7 @@ def refine_control(positions: Floats, faces: Ints) -> tuple[Floats, Ints]:
     Around vertices that have not six edges a subdivision shell is too stiff; after a step only the given ones
     are left of them, in faces of half the size.
     """
-    x = np.asarray(positions, dtype=np.float64)
+    x = check_positions(positions, faces)
     surface = LoopSurface(topology(faces, len(x)).faces, len(x))
     finer, step = surface.mesh.refined(np.arange(len(surface.faces)))
     used, local = np.unique(finer.faces, return_inverse=True)

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..linalg.vectors import cross, dot
 from ..types import Floats
-from ..vectors import cross, dot
 from .strains import Curvature
 
 UPPER = [(a, b) for a in range(5) for b in range(a, 5)]

@@ -71,11 +71,11 @@ def test_transform_and_units(sheet):
     assert np.abs(made.links[0].shell.start - wanted).max() < 1e-6
     back = made.links[0].local(made.links[0].shell.start)
     assert np.abs(back - meshes.vertex_positions(sheet.data)).max() < 1e-6
-    assert made.scene.gravity[2] == pytest.approx(-0.981)
+    assert made.scene.gravity_at(0.0)[2] == pytest.approx(-0.981)
     scene.unit_settings.system = "NONE"
-    assert simulation(sheet).scene.gravity[2] == pytest.approx(-9.81)
+    assert simulation(sheet).scene.gravity_at(0.0)[2] == pytest.approx(-9.81)
     scene.use_gravity = False
-    assert simulation(sheet).scene.gravity[2] == 0
+    assert simulation(sheet).scene.gravity_at(0.0)[2] == 0
 
 
 def fall(obj, scale=1.0):
@@ -181,12 +181,13 @@ def test_solidify_after_keeps_working(sheet):
     assert len(evaluated(sheet, 6)) == 98
 
 
-def test_edit_mode_is_left(sheet):
+def test_edits_under_way_are_baked(sheet):
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="SELECT")
     bpy.ops.transform.translate(value=(0, 0, 2))
     bake()
-    assert sheet.mode == "OBJECT"
+    assert sheet.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
     assert evaluated(sheet, 1)[0, 2] == pytest.approx(3.0)
 
 

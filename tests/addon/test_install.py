@@ -33,6 +33,10 @@ assert bpy.ops.thin_shell.preset(name="Mine_.._evil") == {"FINISHED"} and sheet.
 assert presets.shown_name(sheet.thin_shell) == "Mine_.._evil"
 assert bpy.ops.thin_shell.preset_save(name="Mine_.._evil", remove=True) == {"FINISHED"}
 assert presets.user_presets() == []
+from bl_ext.user_default.thin_shell.addon import preferences
+assert preferences.threads() is None
+bpy.context.preferences.addons[name].preferences.threads = 2
+assert preferences.threads() == 2
 bpy.ops.preferences.addon_disable(module=name)
 assert not hasattr(bpy.types.Object, "thin_shell")
 print("installed and baked", flush=True)

@@ -28,7 +28,7 @@ import bpy
 package.register()
 bpy.ops.wm.open_mainfile(filepath=blend)
 from thin_shell.addon.bake import store
-from thin_shell.addon.cache import sidecar, spool, state
+from thin_shell.addon.cache import files, sidecar, stream
 
 store.CHECKPOINT_SECONDS = -1.0
 
@@ -44,19 +44,26 @@ def nth(function, number, instead):
         return instead(*arguments) if count == number else function(*arguments)
     return counted
 
+put, replace = stream.Stream._put, files.replace
+
 def half(self, data):
-    self._file.write(data[: len(data) // 2])
-    self._file.flush()
+    put(self, data[: len(data) // 2])
     os.fsync(self._file.fileno())
     die()
 
+def without_state(number):
+    # Dies before the state of that number is in place.
+    counted = nth(replace, number, lambda *_: die())
+    return lambda one, other: (counted if other.name.endswith("state.npz") else replace)(one, other)
+
 if moment == "within a frame's record":
     # The header and the first sample are written before the first frame.
-    spool.Spool._write = nth(spool.Spool._write, frame + 1, half)
+    stream.Stream._put = nth(put, frame + 1, half)
 elif moment == "before the state is in place":
-    state.replace = nth(state.replace, frame - 1, lambda *_: die())
+    files.replace = without_state(frame - 1)
 elif moment == "between state and sidecar":
-    store.sidecar.write = nth(sidecar.write, frame - 1, lambda *_: die())
+    # The first is written before the first frame.
+    store.sidecar.write = nth(sidecar.write, frame, lambda *_: die())
 elif moment == "while the result is made":
     store.Target._write = nth(store.Target._write, frame, lambda *_: die())
 bpy.context.view_layer.objects.active = bpy.data.objects["Bowl"]

@@ -6,6 +6,7 @@ import bpy
 from blender_scenes import failure, make_grid
 from thin_shell.addon import live
 from thin_shell.addon.bake import session
+from thin_shell.addon.bake.status import status
 from thin_shell.addon.operators import check
 from thin_shell.addon.realtime import panels
 
@@ -68,6 +69,8 @@ def test_states(sheet):
     draw_all(sheet)
     settings.rest_shape, settings.integrator, settings.material_source = "OBJECT", "implicit_euler", "SHEET"
     draw_all(sheet)
+    settings.rest_shape, settings.rest_uv_size = "UV", "SCALE"
+    assert {"rest_uv_size", "rest_uv_scale"} <= {entry[1] for entry in draw_all(sheet) if entry[0] == "prop"}
     settings.rest_shape, settings.use_sewing, settings.use_pressure, settings.weight_bend = "START", False, False, ""
     settings.use_plasticity = settings.use_plastic_rate = settings.use_yield_stretch = True
     settings.use_fracture = settings.use_fracture_stretch = settings.use_seam_release = settings.use_curl = True
@@ -78,8 +81,10 @@ def test_states(sheet):
     settings.use_plasticity = settings.use_fracture = settings.use_seam_release = settings.use_curl = False
     settings.crease_attribute, settings.toughness_source = "", "NONE"
     assert bpy.ops.thin_shell.bake() == {"FINISHED"}
+    assert status(sheet, bpy.context.scene, fresh=True).kind == "BAKED"
     drawn = draw_all(sheet)
     assert ("operator", "thin_shell.delete_bake") in [entry[:2] for entry in drawn]
+    assert ("operator", "thin_shell.attach") in [entry[:2] for entry in drawn] and "6 frames" in str(drawn)
     settings.unlocked = True
     draw_all(sheet)
 
@@ -139,3 +144,45 @@ def test_real_time_states(sheet):
         name = "handles" if listing is panels.THIN_SHELL_UL_handles else "modes"
         item = getattr(settings, name)[0]
         listing.draw_item(None, bpy.context, Layout([]), settings, item, 0, settings, "")
+
+
+def test_quick_shell_is_in_the_menus_of_both_modes(blend):
+    """F3 finds what a menu of the mode offers."""
+    for menu in ("VIEW3D_MT_edit_mesh_vertices", "VIEW3D_MT_object_quick_effects"):
+        drawn = []
+        for draw in getattr(bpy.types, menu)._dyn_ui_initialize():
+            if "thin_shell" in draw.__module__:
+                draw(SimpleNamespace(layout=Layout(drawn)), bpy.context)
+        assert [entry[1] for entry in drawn if entry[0] == "operator"] == ["thin_shell.quick"], menu
+
+
+class Greyed(Layout):
+    """Also keeps whether what was drawn could be pressed."""
+
+    def __init__(self, drawn, inside=None):
+        self.__dict__.update(drawn=drawn, inside=inside, enabled=True)
+
+    def __getattr__(self, name):
+        if name in {"column", "row", "grid_flow", "box", "split"}:
+            return lambda *a, **k: Greyed(self.drawn, self)
+        return lambda *a, **k: self.drawn.append((name, a, self.pressable())) or SimpleNamespace()
+
+    def pressable(self):
+        return self.enabled and (self.inside is None or self.inside.pressable())
+
+
+def test_a_locked_bake_greys_the_preset_menu_and_every_header(sheet):
+    sheet.thin_shell.frame_end = 2
+    assert bpy.ops.thin_shell.bake() == {"FINISHED"}
+    context = SimpleNamespace(object=sheet, scene=bpy.context.scene)
+    for unlocked in (False, True):
+        sheet.thin_shell.unlocked = unlocked
+        drawn = []
+        for panel in all_panels():
+            for part in ("draw_header", "draw_header_preset"):
+                if part in panel.__dict__:
+                    panel.__dict__[part](SimpleNamespace(layout=Greyed(drawn)), context)
+        presets = bpy.types.PHYSICS_PT_thin_shell_presets
+        presets.draw(SimpleNamespace(layout=Greyed(drawn)), context)
+        pressed = [(name, words) for name, words, pressable in drawn if pressable and name != "label"]
+        assert len(drawn) > 15 and (len(pressed) > 15) == unlocked and (unlocked or pressed == []), pressed

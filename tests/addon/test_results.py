@@ -1,13 +1,17 @@
 """Kept results: attributes of every frame that play by Blender's own means, and the overlay."""
 
+import os
 import subprocess
 import sys
 
 import bpy
 import numpy as np
 import pytest
-from blender_scenes import bake, cache_folder, evaluated, failure
-from thin_shell.addon.cache import fields
+from blender_scenes import bake, cache_folder, evaluated, failure, left
+from thin_shell.addon.bake import catalogue, store
+from thin_shell.addon.bake.job import Job
+from thin_shell.addon.bake.order import Order
+from thin_shell.addon.cache import fields, sidecar, stream
 
 NAMES = ("strain", "stress", "bending", "contact", "velocity")
 MODIFIER = "Thin Shell Results"
@@ -83,7 +87,7 @@ def test_carriers_come_and_go_with_the_bake(kept):
     assert bpy.ops.thin_shell.result_attributes() == {"FINISHED"}
     check_every_frame(kept)
     assert bpy.ops.thin_shell.delete_bake() == {"FINISHED"}
-    assert MODIFIER not in kept.modifiers and list(cache_folder().iterdir()) == []
+    assert MODIFIER not in kept.modifiers and left() == []
     kept.thin_shell.keep_strain = True
     bpy.ops.outliner.orphans_purge(do_recursive=True)
     assert [o.name for o in bpy.data.objects] == ["Sheet"] and len(bpy.data.node_groups) == 0
@@ -109,3 +113,63 @@ def test_results_can_be_shown(kept):
     kept.thin_shell.show_result = "strain"
     positions, faces, colours = overlay.coloured(kept, 6)
     assert positions.shape == (49, 3) and colours.shape == (49, 4) and faces.max() == 48
+
+
+def stopped(obj, after):
+    """A bake that was stopped after that frame."""
+    job = Job(Order(bpy.context.scene.name, (obj.name,), 6))
+    for report in job.run():
+        job.stop = report.stage == "Frame" and report.frame >= after
+
+
+def test_a_short_field_is_said_on_resume_and_never_filled(kept):
+    """As a power cut leaves it: fewer frames than the positions have."""
+    bake()
+    whole = (cache_folder() / "Sheet.strain.field").read_bytes()
+    bpy.ops.thin_shell.delete_bake()
+    stopped(kept, 4)
+    path = cache_folder() / "Sheet.strain.field"
+    with open(path, "r+b") as file:
+        file.truncate(12 + 12 + 2 * 4 * 49)
+    said = failure(bpy.ops.thin_shell.bake, mode="RESUME")
+    assert "Sheet.strain.field.part holds 2 frames" in said and "start a new bake" in said, said
+    assert all(place.stat().st_size <= 12 + 12 + 2 * 4 * 49 for place in cache_folder().glob("Sheet.strain.field*"))
+    bake()
+    assert (cache_folder() / "Sheet.strain.field").read_bytes() == whole
+
+
+def test_a_short_field_shortens_what_is_attached(kept):
+    stopped(kept, 4)
+    (found,) = catalogue.of(kept)
+    found.info.moving = False
+    for path in (found.paths.pc2, *(found.paths.field(name) for name in NAMES)):
+        path.rename(found.paths.part_of(path))
+    sidecar.write(found.paths.part_sidecar, found.info)
+    found.paths.sidecar.unlink()
+    with open(found.paths.part_of(found.paths.field("strain")), "r+b") as file:
+        file.truncate(12 + 12 + 2 * 4 * 49)
+    (found,) = catalogue.of(kept)
+    assert found.unfinished and found.frames == 2
+    assert bpy.ops.thin_shell.attach(name="Sheet", unfinished=True) == {"FINISHED"}
+    assert kept.thin_shell.baked_samples == 2
+    assert [fields.counted(found.paths.field(name))[2] for name in NAMES] == [2] * len(NAMES)
+
+
+def test_a_checkpoint_syncs_fields_before_it_says_so(kept, monkeypatch):
+    """What the sidecar counts is on the disk, in every file."""
+    monkeypatch.setattr(store, "CHECKPOINT_SECONDS", -1.0)
+    synced = []
+    monkeypatch.setattr(stream, "sync", lambda file: synced.append(os.fstat(file.fileno()).st_ino))
+    write = sidecar.write
+    rounds = []
+
+    def noted(path, info):
+        if path.name.endswith(".part.json") and info.samples > 1 and not info.moving:
+            rounds.append({each.name for each in path.parent.iterdir() if each.stat().st_ino in synced})
+            synced.clear()
+        write(path, info)
+
+    monkeypatch.setattr(sidecar, "write", noted)
+    stopped(kept, 4)
+    wanted = {"Sheet.pc2.part", *(f"Sheet.{name}.field.part" for name in NAMES)}
+    assert len(rounds) >= 3 and all(wanted <= names for names in rounds), rounds

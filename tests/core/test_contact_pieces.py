@@ -21,6 +21,7 @@ from shellcore.contact.pairs import Pairs
 from shellcore.contact.rows import Rows, Spread
 from shellcore.contact.shell_pairs import ShellPairs
 from shellcore.contact.tree import Boxes, BoxTree
+from shellcore.dynamics.stage import Stage
 
 
 def sampled_distance(first: np.ndarray, second: np.ndarray) -> float:
@@ -422,7 +423,7 @@ def test_one_vertex_that_is_caught_is_worth_another_round():
     middle = len(points) + 15 * 31 + 15
     for depth, settles in ((0.0, True), (0.03, False)):
         contact = Contact(sc.Scene(shells), np.ones(len(x)), np.ones(x.shape, dtype=bool), x, x)
-        contact.begin_step(0.0, 0.04, x, np.zeros_like(x), x, np.zeros(3))
+        contact.begin_step(Stage.euler(0.0, 0.04, x, np.zeros_like(x)), x, np.zeros(3))
         goal = x.copy()
         goal[middle, 2] -= depth
         reached, arrived, settled = contact.follow(goal, 1e-3)

@@ -193,8 +193,7 @@ def test_pins_loads_and_ties_pass_on_to_the_copies():
     soft = ahead.holds.pulling(0.0)
     assert soft.weights[copies].sum(axis=0) == pytest.approx(30.0)
     assert soft.targets[copies] == pytest.approx(points[[2, 2]])
-    ties = ahead._ties
-    assert ties is not None
+    (ties,) = ahead._ties
     held = np.flatnonzero(source == 7)
     stiffness = ties.matrix.toarray()
     assert stiffness[held, held].sum() == pytest.approx(50.0)

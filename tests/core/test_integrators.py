@@ -204,6 +204,23 @@ class TestConvergence:
         assert order(gaps)[-1] == pytest.approx(1.0, abs=0.15)
 
 
+def test_explicit_steps_on_a_penalty_floor_gain_no_energy():
+    points, faces = grid(4, 4, 0.4, 0.4)
+    shell = sc.Shell(points, faces, SOFT, start=points + np.array([0.0, 0.0, 0.02]))
+    scene = sc.Scene([shell], [sc.Plane((0, 0, 0), (0, 0, 1), friction=0.3)], self_contact=False, contact="penalty")
+    system = System(scene)
+
+    def held(x, v):
+        potential = sum(part.value(x) for part in system.elastic()) - float((system.weight * x).sum())
+        return potential + 0.5 * float(system.mass @ (v**2).sum(axis=1))
+
+    begun = held(system.start, system.velocities)
+    for frame in sc.simulate(scene, 12, substeps=100, integrator="explicit", strain_limit=0.0):
+        assert held(frame.positions, frame.velocities) <= 1.01 * begun
+        assert frame.positions[:, 2].min() > -5e-3
+    assert frame.positions[:, 2].max() < 0.02
+
+
 class TestRefusals:
     @pytest.mark.parametrize(
         "options, words",

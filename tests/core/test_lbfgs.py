@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shellcore.lbfgs import HISTORY, Memory
-from shellcore.vectors import by_columns
+from shellcore.linalg.vectors import by_columns
 
 N = 700
 

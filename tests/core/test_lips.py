@@ -7,6 +7,7 @@ from torn_scenes import OPENS, SIZE, THICKNESS, torn_sheet
 import shellcore as sc
 from meshes import grid
 from shellcore.cracks import Cracks
+from shellcore.dynamics.stage import Stage
 from shellcore.system import System
 
 RIM = 0.25 * THICKNESS / 2
@@ -79,12 +80,12 @@ def test_forces_are_carried_back_with_both_momenta_and_points_found_again(cut):
 def test_nothing_presses_at_birth_and_derivatives_are_right_where_it_does(cut):
     system, x, _ = cut
     contact, h = system.contact, 1 / 24
-    contact.begin_step(OPENS, h, x, np.zeros_like(x), x, np.zeros(3))
+    contact.begin_step(Stage.euler(OPENS, h, x, np.zeros_like(x)), x, np.zeros(3))
     value, gradient = contact.value_and_gradient(x)
     assert value == 0.0 and not gradient.any()
     # Lips that overlap by more than a rim: each corner goes out of its piece as far as it is drawn in.
     near = np.asfortranarray(x + 0.7 * (x - lips_of(system).read(x)))
-    contact.begin_step(OPENS, h, x, (near - x) / h, x, np.zeros(3))
+    contact.begin_step(Stage.euler(OPENS, h, x, (near - x) / h), x, np.zeros(3))
     value, gradient = contact.value_and_gradient(near)
     assert value > 0.0
     assert np.abs(gradient.sum(axis=0)).max() < 1e-12 * np.abs(gradient).max()

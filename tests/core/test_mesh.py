@@ -236,7 +236,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         "faces, words",
         [
-            (np.zeros((0, 3), dtype=int), "no faces"),
+            (np.zeros((0, 3), dtype=int), "faces are none"),
             (np.array([[0, 1, 2, 3]]), "triangulate"),
             (np.array([0, 1, 2]), r"shape \(m, 3\)"),
             (np.array([[0.0, 1.0, 2.0]]), "integers"),

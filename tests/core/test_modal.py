@@ -8,7 +8,7 @@ from scipy.sparse import diags
 
 import meshes
 import shellcore as sc
-from shellcore.linalg import lowest_eigenpairs
+from shellcore.linalg.eigen import lowest_eigenpairs
 from shellcore.modal.modes import rest_problem, rigid_motions
 
 MATERIAL = sc.Material(stretch=2e3, bend=0.02, areal_density=0.3, thickness=1e-3)

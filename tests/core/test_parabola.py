@@ -6,8 +6,8 @@ import pytest
 import shellcore as sc
 from meshes import grid
 from shellcore.integrators import Integrator, State
+from shellcore.linalg.vectors import by_columns
 from shellcore.system import System
-from shellcore.vectors import by_columns
 
 H = 1 / 24
 

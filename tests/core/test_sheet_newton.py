@@ -9,11 +9,13 @@ import pytest
 
 import meshes
 import shellcore as sc
-from shellcore import road, tree_plan
+from shellcore import road
 from shellcore.contact.intersections import intersections
+from shellcore.dynamics.stage import Stage
 from shellcore.energies.fem import Fem
 from shellcore.errors import ShellError
 from shellcore.integrators import FEW_SHEETS, Integrator, State
+from shellcore.linalg import block_cholesky
 from shellcore.mixed import MixedStress
 from shellcore.sheet_newton import SHORTEST_PAUSE, SheetNewton, Trust, vertex_blocks
 from shellcore.system import System
@@ -39,7 +41,7 @@ def newton_steps(frames: list[sc.Frame]) -> int:
 @pytest.fixture(autouse=True)
 def no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a mesh that another test has used."""
-    monkeypatch.setattr(tree_plan, "_last", None)
+    monkeypatch.setattr(block_cholesky, "_last", None)
 
 
 def test_the_direction_is_newtons() -> None:
@@ -54,7 +56,7 @@ def test_the_direction_is_newtons() -> None:
     free[30, 1] = False
     bending = system.bendings[0].stiffness()
     newton = SheetNewton([fem], system.start, 0.0 * bending, free)
-    drag = system.begin_step(0.0, 0.04, x, 0 * x).energies
+    drag = system.begin_step(Stage.euler(0.0, 0.04, x, 0 * x)).energies
     inertia = system.mass / 0.04**2
     assert list(newton.prepare()) and not list(newton.prepare())
     newton.begin(start, x, vertex_blocks(inertia, drag))
@@ -267,29 +269,51 @@ class TestOnABall:
         for ours, wanted in zip(frames, exact, strict=True):
             assert kinetic(scene, ours) == pytest.approx(kinetic(scene, wanted), rel=0.15)
 
-    def test_larger_sheets_come_down_with_folds_unasked(self) -> None:
-        """By L-BFGS alone they came down with hardly a fold: a tenth of this bending energy."""
+    @staticmethod
+    def larger(turn: float) -> sc.Scene:
+        """2 m of the same above a ball of 0.5 m, off its middle, turned by `turn` [°] about the vertical."""
         points, faces = meshes.grid(34, 34, 2.0, 2.0)
-        shell = sc.Shell(points - [1.13, 1.07, -0.56], faces, sc.Material.preset("reference"), bending="quadratic")
+        cos, sin = np.cos(np.radians(turn)), np.sin(np.radians(turn))
+        points = (points - [1.13, 1.07, -0.56]) @ np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]])
+        shell = sc.Shell(points, faces, sc.Material.preset("reference"), bending="quadratic")
         assert len(points) > road.SMALL
-        scene = sc.Scene([shell], colliders=[sc.Collider(*meshes.icosphere(3, 0.5))], self_contact=False)
-        frames = list(sc.simulate(scene, 16, strain_limit=1e-3))
-        truth = list(sc.simulate(scene, 8, strain_limit=1e-3, solver="newton", substeps=4))
-        for k in (3, 4, 5, 6, 7):
-            # With a last step of 25% of the motion, as it was for a while, 0.85 to 0.88 and 0.5 to 1.0 of these.
-            assert kinetic(scene, frames[k]) == pytest.approx(kinetic(scene, truth[k]), rel=0.15)
-            ours, wanted = (float(shell.areas @ run[k].fields["bending"]) for run in (frames, truth))
-            assert 0.8 * wanted < ours < 1.3 * wanted
-        # Newton's method while they gain speed or have much of it, L-BFGS for the rest of the way.
+        return sc.Scene([shell], colliders=[sc.Collider(*meshes.icosphere(3, 0.5))], self_contact=False)
+
+    @pytest.mark.last_bit
+    def test_larger_sheets_come_down_with_folds_unasked(self) -> None:
+        """By L-BFGS alone they came down with hardly a fold: a tenth of this bending energy.
+
+        Single folds snap to this side or that by round-off: what is sure are means over starts.
+        """
+        lively, bent = [], []
+        for turn in (0.0, 1.0, 2.0, 3.0, 4.0):
+            scene = self.larger(turn)
+            frames = list(sc.simulate(scene, 16, strain_limit=1e-3))
+            truth = list(sc.simulate(scene, 8, strain_limit=1e-3, solver="newton", substeps=4))
+            energies = [[kinetic(scene, frame) for frame in run] for run in (frames, truth)]
+            areas = scene.shells[0].areas
+            bending = [[float(areas @ frame.fields["bending"]) for frame in run[3:8]] for run in (frames, truth)]
+            lively.append(np.divide(energies[0][3:8], energies[1][3:8]))
+            bent.append(np.divide(*bending))
+            self.changes_method_where_it_slows(scene, frames, energies[0])
+        # With a last step of 25% of the motion, as it was for a while, 0.85 to 0.88 and 0.5 to 1.0.
+        speed, folds = np.mean(lively, axis=0), np.mean(bent, axis=0)
+        assert np.abs(speed[:4] - 1.0).max() < 0.15 and abs(speed.mean() - 1.0) < 0.12
+        assert 0.8 < folds.min() and folds.max() < 1.25
+
+    @staticmethod
+    def changes_method_where_it_slows(scene: sc.Scene, frames: list[sc.Frame], energies: list[float]) -> None:
+        """Newton's method while they gain speed or have much of it, L-BFGS for the rest of the way."""
+        shell = scene.shells[0]
         steps = [newton_steps([frame]) for frame in frames]
-        fastest = int(np.argmax([kinetic(scene, frame) for frame in frames]))
+        fastest = int(np.argmax(energies))
         assert 5 < fastest < 12 and min(steps[3 : fastest + 1]) > 0
-        height = 9.81 * np.linalg.norm(np.ptp(points, axis=0))
+        height = 9.81 * np.linalg.norm(np.ptp(shell.rest_positions, axis=0))
         slow = []
         for k in range(fastest + 1, 16):
             before, last = frames[k - 2], frames[k - 1]
             power = float(shell.mass @ (last.velocities * (last.velocities - before.velocities)).sum(axis=1))
-            rise = kinetic(scene, last) / shell.mass.sum() / height
+            rise = energies[k - 1] / shell.mass.sum() / height
             assert steps[k] > 0 or power < 0.0
             if power < 0.0 and rise < road.LIVELY:
                 slow.append(steps[k])
@@ -325,7 +349,7 @@ class TestGuess:
         upwards[:, 2] = 3.0
         state = State(0.0, system.start, system.velocities, upwards)
         potential, _ = integrator.begin(state, 1 / 24)
-        guess = integrator.guess(state, potential, 1 / 24, 0.5)
+        guess = integrator.guess(potential, 0.5)
         assert system.contact.bears == (height < 1e-3)
         return guess.mean(axis=0), potential.flight.mean(axis=0)
 

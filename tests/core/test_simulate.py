@@ -23,6 +23,9 @@ class TestIdenticalBytes:
     @pytest.mark.parametrize("solver", ["newton", "quasi_newton"])
     def test_two_runs_and_a_resumed_one(self, integrator, solver):
         options = dict(self.OPTIONS, integrator=integrator, solver=solver)
+        if integrator == "sdirk2" and solver == "quasi_newton":
+            # It has Newton's method alone; so many steps as its error asks for are another thing to resume.
+            options |= {"solver": "auto", "substeps": None}
         if integrator.startswith(("explicit", "imex")):
             options["substeps"] = 10
         first = list(sc.simulate(busy_scene(), 8, **options))
@@ -229,8 +232,8 @@ class TestFailure:
             (dict(fps=np.inf), "fps must be positive, not inf"),
             (dict(solver="cholesky"), "solver='cholesky'"),
             (dict(integrator="leapfrog"), "integrator='leapfrog'"),
-            (dict(tolerance=0.0), "tolerance must be positive, not 0"),
-            (dict(tolerance=np.nan), "tolerance must be positive, not nan"),
+            (dict(tolerance=0.0), "tolerance must be positive.*not 0"),
+            (dict(tolerance=np.nan), "tolerance must be positive.*not nan"),
             (dict(iterations=0), "iterations must be .*0"),
             (dict(iterations=1.5), "iterations must be .*1.5"),
             (dict(resume={}), "resume"),

@@ -8,6 +8,7 @@ import pytest
 import shellcore as sc
 from meshes import bumpy, grid
 from shellcore.contact.intersections import scene_intersections
+from shellcore.dynamics.stage import Stage
 from shellcore.system import System
 
 MATERIAL = sc.Material(stretch=500.0, poisson=0.3, bend=0.01, areal_density=0.2, thickness=1e-3)
@@ -31,7 +32,7 @@ def test_forces_balance_to_a_millionth_of_the_load(bending, membrane):
     stats = {}
     x = sc.equilibrium(scene, stats=stats)
     system = System(scene)
-    terms = system.begin_step(0.0, 1.0, x, np.zeros_like(x))
+    terms = system.begin_step(Stage.euler(0.0, 1.0, x, np.zeros_like(x)))
     residual = terms.force - sum(energy.gradient(x) for energy in terms.energies + system.elastic())
     largest = np.linalg.norm(system.dead_force(0.0), axis=1).max()
     assert np.linalg.norm(np.where(system.free, residual, 0.0), axis=1).max() <= 1e-6 * largest
@@ -70,7 +71,9 @@ def test_a_loose_cloth_rests_on_a_ball_by_friction(contact):
     scene = sc.Scene([shell], colliders=[ball], contact=contact)
     x = sc.equilibrium(scene, stats=stats)
     assert stats["residual"] <= stats["goal"]
-    assert x[:, 2].min() < -0.1 and 0.25 < x[:, 2].max() < 0.32
+    # How high a fold stands beside is decided by the last bit.
+    top = x[np.hypot(x[:, 0], x[:, 1]).argmin()]
+    assert x[:, 2].min() < -0.1 and 0.25 < top[2] < 0.32
     if contact == "penalty":
         assert np.abs(x.mean(axis=0)[:2]).max() < 1e-6  # as symmetric as it began
         assert x[:, 2].max() < 0.3
@@ -83,9 +86,9 @@ class TestRefusals:
         "options, words",
         [
             (dict(start=np.zeros((2, 3))), r"start must have shape \(36, 3\), not \(2, 3\)"),
-            (dict(tolerance=0.0), "tolerance must be positive, not 0"),
-            (dict(tolerance=np.nan), "tolerance must be positive, not nan"),
-            (dict(time=np.nan), "time must be finite"),
+            (dict(tolerance=0.0), "tolerance must be positive.*not 0"),
+            (dict(tolerance=np.nan), "tolerance must be positive.*not nan"),
+            (dict(time=np.nan), "time must be a finite number"),
         ],
     )
     def test_arguments_are_named(self, options, words):

@@ -7,6 +7,7 @@ import pytest
 
 import meshes
 import shellcore as sc
+from shellcore.dynamics.stage import Stage
 from shellcore.energies.carried import Carried
 from shellcore.energies.pressure import Pressure
 from shellcore.system import System
@@ -48,7 +49,7 @@ def test_carried_energies_keep_their_derivatives() -> None:
     system = System(sc.Scene([shell], wind=wind, colliders=[ball], contact="penalty"))
     x = system.start + 0.02 * np.random.default_rng(1).normal(size=system.start.shape)
     direction = np.random.default_rng(2).normal(size=x.shape)
-    terms = system.begin_step(0.0, 0.01, x, 0 * x)
+    terms = system.begin_step(Stage.euler(0.0, 0.01, x, 0 * x))
     carried = [energy for energy in terms.energies if isinstance(energy, Carried)]
     assert len(carried) == 4
     for energy in carried:
@@ -73,7 +74,7 @@ def test_pressure_works_on_the_limit_surface() -> None:
     points, faces = meshes.icosphere(2)
     shell = sc.Shell(sc.fit_control(points, faces), faces, CLOTH, bending="subdivision", pressure=10.0)
     system = System(sc.Scene([shell]))
-    terms = system.begin_step(0.0, 0.01, system.start, 0 * system.start)
+    terms = system.begin_step(Stage.euler(0.0, 0.01, system.start, 0 * system.start))
     (pressure,) = (e for e in terms.energies if isinstance(e, Carried) and isinstance(e.energy, Pressure))
     volume = np.einsum("ij,ij->", points[faces[:, 0]], np.cross(points[faces[:, 1]], points[faces[:, 2]])) / 6
     assert pressure.value(system.start) == pytest.approx(-10.0 * volume)

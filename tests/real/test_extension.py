@@ -1,7 +1,6 @@
 """The zip in a real Blender: bake by command, render without the extension."""
 
 import numpy as np
-import pytest
 
 SCENE = """
 import bpy, sys
@@ -21,7 +20,8 @@ bpy.ops.wm.save_as_mainfile(filepath=sys.argv[-1])
 
 
 def picture(path):
-    bpy = pytest.importorskip("bpy")
+    import bpy
+
     image = bpy.data.images.load(str(path))
     pixels = np.empty(len(image.pixels), dtype=np.float32)
     image.pixels.foreach_get(pixels)

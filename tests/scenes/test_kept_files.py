@@ -30,7 +30,7 @@ def told():
     for obj in objects.shells():
         settings = obj.thin_shell
         named = [prop.identifier for prop in settings.bl_rna.properties if settings.is_property_set(prop.identifier)]
-        kept = {name: plain(getattr(settings, name)) for name in named if name not in ("uid", "cache_id")}
+        kept = {name: plain(getattr(settings, name)) for name in named if name not in ("uid", "cache_id", "shell_id")}
         mesh = [tuple(round(c, 5) for c in vertex.co) for vertex in obj.data.vertices]
         found[obj.name] = (kept, tuple(round(c, 5) for row in obj.matrix_world for c in row), mesh)
     return found, (bpy.context.scene.frame_end, bpy.context.scene.render.fps)

@@ -1,0 +1,1 @@
+"""Minimising a potential: what the steps of a scheme ask for."""
