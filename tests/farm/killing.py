@@ -10,7 +10,6 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-
 LOOK = 0.02  # s between two looks for checkpoints, a frame of the quickest bake
 
 
