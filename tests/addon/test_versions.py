@@ -239,13 +239,18 @@ class TestOlderFiles:
             first(name).thin_shell.enabled = True
             assert is_first(first(name))
 
-    def test_one_that_is_appended_keeps_its_own(self, blend):
-        with bpy.data.libraries.load(str(KEPT / "scene.blend")) as (_, wanted):
+    @pytest.mark.parametrize("way", [by_button, by_script])
+    def test_one_that_is_appended_keeps_its_own(self, blend, way):
+        with bpy.data.libraries.load(str(KEPT / "before.blend")) as (_, wanted):
             wanted.objects = ["Plain"]
         obj = bpy.data.objects["Plain"]
         bpy.context.collection.objects.link(obj)
-        by_script(obj)
-        assert is_first(obj)
+        chosen(obj)
+        assert not obj.thin_shell.is_property_set("settings_version")
+        if way is by_button:
+            way(obj)
+        way(obj)
+        assert obj.thin_shell.enabled and is_first(obj)
 
     def test_a_new_shell_beside_them_is_new(self, first):
         obj = make_mesh("New")
@@ -267,9 +272,9 @@ def lines(obj):
 class TestUpdateSettings:
     def test_gives_the_settings_of_this_version_and_undoes(self, unbaked):
         bpy.ops.ed.undo_push(message="before")
-        assert bpy.ops.thin_shell.update_settings() == {"FINISHED"}
+        # As a press does: a script's call leaves no step to go back to.
+        assert bpy.ops.thin_shell.update_settings("EXEC_DEFAULT", True) == {"FINISHED"}
         assert is_new(unbaked)
-        bpy.ops.ed.undo_push(message="updated")
         bpy.ops.ed.undo()
         assert is_first(bpy.data.objects["Plain"])
 
