@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 
 from ...shellcore.dynamics.step_size import share_of
+from ...shellcore.stretch_cap import STRAIN_LIMIT
 from .. import compat
 from ..bridge.build import Link, Simulation
 from ..bridge.mesh import inputs_visible
@@ -41,8 +42,10 @@ def live_options(obj: Any) -> dict[str, Any]:
     """Those of a quick look: few iterations a step, or few steps where Quality says how many."""
     settings, options = obj.thin_shell, solver_options(obj)
     if steps_by_quality(settings):
-        # A limit of iterations would make it one step a frame, and that one a poor one.
+        # A limit of iterations would make it one step a frame, and that one unsound where sheets touch.
         options["accuracy"] = max(share_of(options["accuracy"]), share_of("draft"))
+        # Stiff sheets at their true stretch take as many steps for a draft as for a bake.
+        options["strain_limit"] = max(options["strain_limit"], STRAIN_LIMIT)
     else:
         options["iterations"] = settings.live_iterations
     return options

@@ -68,8 +68,6 @@ class THIN_SHELL_OT_toggle(bpy.types.Operator):
                 delete_bake(obj)
                 if MODIFIER in obj.modifiers:
                     obj.modifiers.remove(obj.modifiers[MODIFIER])
-                # Turned on again it is what it was.
-                versions.keep(obj.thin_shell)
                 obj.thin_shell.enabled = False
             else:
                 enable(obj, context.scene)

@@ -74,7 +74,7 @@ def begin(settings: Any) -> None:
 
 
 def keep(settings: Any) -> None:
-    """Write a shell's version down, so that it is known for one of before whatever happens to it."""
+    """Write the version of an older shell down: it is known for that then, turned off or on, by whomever."""
     if not settings.is_property_set("settings_version"):
         settings.settings_version = FIRST
 

@@ -239,6 +239,17 @@ class TestOlderFiles:
             first(name).thin_shell.enabled = True
             assert is_first(first(name))
 
+    def test_one_that_a_script_made_and_makes_again_keeps_its_own(self, unbaked):
+        # As 0.1.0 saves one that was never baked, nor made by the button.
+        for name in ("settings_version", "shell_id", "baked", "frame_start", "frame_end"):
+            unbaked.thin_shell.property_unset(name)
+        unbaked.modifiers.clear()
+        reopened()
+        obj = bpy.data.objects["Plain"]
+        obj.thin_shell.property_unset("shell_id")
+        by_script(obj)
+        assert is_first(obj)
+
     @pytest.mark.parametrize("way", [by_button, by_script])
     def test_one_that_is_appended_keeps_its_own(self, blend, way):
         with bpy.data.libraries.load(str(KEPT / "before.blend")) as (_, wanted):
@@ -416,6 +427,10 @@ def test_live_is_a_draft_of_new_shells(blend, made, accuracy):
     options = frames.live_options(obj)
     assert options["accuracy"] == pytest.approx(accuracy)
     assert (options["integrator"], options["substeps"], options["iterations"]) == ("sdirk2", None, None)
+    # Stiff sheets are softened for it, a bake's are not.
+    assert options["strain_limit"] == pytest.approx(1e-3) and frames.solver_options(obj)["strain_limit"] == 0.0
+    obj.thin_shell.strain_limit = 0.5
+    assert frames.live_options(obj)["strain_limit"] == pytest.approx(5e-3)
 
 
 def test_live_limits_the_iterations_of_other_schemes(sheet):
