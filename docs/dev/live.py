@@ -38,7 +38,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 def scene(kind: str, count: int, material: str) -> sc.Scene:
     """A square metre that hangs by two corners, flies as a flag, or falls on a ball."""
     points, faces = grid(count - 1, count - 1, 1.0, 1.0, "one")
-    points = points + (-0.5, -0.5, 1.0)
+    points += np.array((-0.5, -0.5, 1.0))
     shell = sc.Shell(points, faces, sc.Material.preset(material), self_contact=False)
     if kind == "hang":
         shell.pin(np.flatnonzero((points[:, 1] < -0.499) & (abs(points[:, 0]) > 0.499)))
