@@ -50,7 +50,7 @@ def of_settings(obj: Any, scene: Any) -> str:
 
 def fits(obj: Any, scene: Any, made_from: str) -> bool:
     """Whether a bake made from settings of this hash has those that the object has now."""
-    return made_from in (of_settings(obj, scene), _of_first_version(obj, scene))
+    return made_from == of_settings(obj, scene) or made_from == _of_first_version(obj, scene)
 
 
 def _of_first_version(obj: Any, scene: Any) -> str | None:

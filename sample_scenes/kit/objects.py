@@ -81,8 +81,9 @@ def as_shell(obj: Any, preset: str = "", **settings: Any) -> Any:
     if preset:
         assert bpy.ops.thin_shell.preset(name=preset) == {"FINISHED"}
     # The kept files and the facts are of shells as 0.1.0 made them; creases need marks or an attribute besides.
-    for name in ("use_creases", "use_outer_thickness", "integrator", "strain_limit", "settings_version"):
+    for name in ("use_creases", "use_outer_thickness", "integrator", "strain_limit"):
         obj.thin_shell.property_unset(name)
+    obj.thin_shell.settings_version = 0
     for key, value in settings.items():
         setattr(obj.thin_shell, key, value)
     return obj
