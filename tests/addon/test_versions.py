@@ -1,88 +1,27 @@
 """Versions of the settings: new shells have today's defaults, those of older files what they were made with."""
 
-import shutil
-from pathlib import Path
-from types import SimpleNamespace
-
 import bpy
 import numpy as np
 import pytest
-from blender_scenes import bake, cache_folder, evaluated, failure, make_grid, make_mesh, pin
-from characters import new_shot, overridden
-from drawn_panels import draw_all
-from thin_shell.addon import cli, info
+from blender_scenes import bake, cache_folder, evaluated, make_mesh, pin
+from characters import new_shot, overridden, save_character
+from thin_shell.addon import cli
 from thin_shell.addon.bake import frames, groups
 from thin_shell.addon.bake.status import status
 from thin_shell.addon.cache import sidecar
-from thin_shell.addon.properties import versions
-
-KEPT = Path(__file__).parent / "kept" / "v0_1_0"
-WHOLE, STOPPED = ("Fields", "Keys", "Plain", "Torn"), ("Stopped", "TornStopped")
-
-# What 0.1.0 handed to the core for a shell of which nobody touched how it moves.
-FIRST_OPTIONS = {
-    "substeps": 1, "accuracy": "default", "integrator": "implicit_euler", "beta": 0.25, "gamma": 0.5,
-    "jacobian": "constant", "solver": "auto", "iterations": None, "strain_limit": pytest.approx(1e-3),
-    "tolerance": None,
-}  # fmt: skip
-
-
-def version_of(obj):
-    return obj.thin_shell.settings_version
-
-
-def is_new(obj):
-    settings = obj.thin_shell
-    options = frames.solver_options(obj)
-    handed = (options["integrator"], options["accuracy"], options["substeps"], options["strain_limit"])
-    return (version_of(obj), settings.quality, *handed) == (2, "DEFAULT", "sdirk2", "default", None, 0.0)
-
-
-def is_first(obj):
-    return version_of(obj) == 0 and frames.solver_options(obj) == FIRST_OPTIONS
-
-
-def chosen(*objects):
-    """Select these, the first active."""
-    for other in bpy.context.view_layer.objects:
-        other.select_set(other in objects)
-    bpy.context.view_layer.objects.active = objects[0]
-    return objects[0]
-
-
-def reopened():
-    bpy.ops.wm.save_mainfile()
-    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
-
-
-@pytest.fixture
-def first(registered, tmp_path):
-    """The kept file of 0.1.0, open beside its caches: gives its objects."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    shutil.copytree(KEPT / "thin_shell_cache", tmp_path / "thin_shell_cache")
-    shutil.copy(KEPT / "scene.blend", tmp_path / "scene.blend")
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
-    return lambda name: bpy.data.objects[name]
-
-
-@pytest.fixture
-def unbaked(first):
-    """A shell of that file without its bake, active."""
-    obj = chosen(first("Plain"))
-    assert bpy.ops.thin_shell.delete_bake() == {"FINISHED"}
-    return obj
-
-
-def by_button(obj):
-    assert bpy.ops.thin_shell.toggle() == {"FINISHED"}
-
-
-def by_quick_shell(obj):
-    assert bpy.ops.thin_shell.quick(preset="paper") == {"FINISHED"}
-
-
-def by_script(obj):
-    obj.thin_shell.enabled = True
+from versioned import (
+    KEPT,
+    STOPPED,
+    WHOLE,
+    by_button,
+    by_quick_shell,
+    by_script,
+    chosen,
+    is_first,
+    is_new,
+    reopened,
+    version_of,
+)
 
 
 class TestNewShells:
@@ -276,105 +215,13 @@ class TestOlderFiles:
         assert status(obj, bpy.context.scene, fresh=True).kind == "BAKED"
 
 
-def lines(obj):
-    return [entry for entry in draw_all(obj) if "older version" in str(entry) or "update_settings" in str(entry)]
-
-
-class TestUpdateSettings:
-    def test_gives_the_settings_of_this_version_and_undoes(self, unbaked):
-        bpy.ops.ed.undo_push(message="before")
-        # As a press does: a script's call leaves no step to go back to.
-        assert bpy.ops.thin_shell.update_settings("EXEC_DEFAULT", True) == {"FINISHED"}
-        assert is_new(unbaked)
-        bpy.ops.ed.undo()
-        assert is_first(bpy.data.objects["Plain"])
-
-    def test_is_offered_to_older_shells_alone(self, unbaked):
-        assert len(lines(unbaked)) == 2
-        bpy.ops.thin_shell.update_settings()
-        assert lines(unbaked) == []
-        assert not bpy.ops.thin_shell.update_settings.poll()
-        new = make_mesh("New")
-        assert not bpy.ops.thin_shell.update_settings.poll()
-        by_button(new)
-        assert lines(new) == [] and not bpy.ops.thin_shell.update_settings.poll()
-
-    def test_is_told_before(self, unbaked):
-        from thin_shell.addon.operators.setup import THIN_SHELL_OT_update_settings as Update
-
-        told = Update.description(SimpleNamespace(object=unbaked), None)
-        assert "Integrator SDIRK2 instead of Implicit Euler, Strain Limit 0 instead of 0.1" in told
-        unbaked.thin_shell.strain_limit = 0.2
-        told = Update.description(SimpleNamespace(object=unbaked), None)
-        assert "Integrator SDIRK2 instead of Implicit Euler" in told and "Strain" not in told
-
-    def test_leaves_what_somebody_set(self, unbaked):
-        settings = unbaked.thin_shell
-        settings.strain_limit, settings.substeps, settings.bend_warp = 0.1, 4, 0.7
-        assert bpy.ops.thin_shell.update_settings() == {"FINISHED"}
-        assert (settings.integrator, settings.substeps, version_of(unbaked)) == ("sdirk2", 4, 2)
-        assert (settings.strain_limit, settings.bend_warp) == pytest.approx((0.1, 0.7))
-
-    @pytest.mark.parametrize(
-        "made", [{"integrator": "implicit_euler"}, {"integrator": "newmark"}, {"solver": "quasi_newton"}]
-    )
-    def test_is_not_offered_where_all_was_chosen(self, unbaked, made):
-        for name, value in made.items():
-            setattr(unbaked.thin_shell, name, value)
-        before = frames.solver_options(unbaked)
-        assert lines(unbaked) == [] and not bpy.ops.thin_shell.update_settings.poll()
-        assert frames.solver_options(unbaked) == before
-
-    def test_takes_the_cap_from_a_shell_whose_artist_chose_sdirk2(self, unbaked):
-        unbaked.thin_shell.integrator = "sdirk2"
-        assert bpy.ops.thin_shell.update_settings() == {"FINISHED"}
-        assert is_new(unbaked)
-
-    def test_leaves_baked_shells_until_they_are_unlocked(self, first):
-        obj = chosen(first("Plain"))
-        assert len(lines(obj)) == 2
-        assert "poll" in failure(bpy.ops.thin_shell.update_settings)
-        assert is_first(obj)
-        obj.thin_shell.unlocked = True
-        assert bpy.ops.thin_shell.update_settings() == {"FINISHED"}
-        assert is_new(obj) and status(obj, bpy.context.scene, fresh=True).kind == "OUTDATED"
-
-    def test_is_for_all_that_are_selected(self, first):
-        for name in ("Plain", "Fields"):
-            first(name).thin_shell.unlocked = True
-        new = make_mesh("New")
-        by_button(new)
-        chosen(*(first(name) for name in ("Plain", "Fields", "Torn")), new)
-        assert bpy.ops.thin_shell.update_settings() == {"FINISHED"}
-        assert is_new(first("Plain")) and is_new(first("Fields")) and is_new(new)
-        # Locked, and not selected.
-        assert is_first(first("Torn")) and is_first(first("Stopped"))
-
-    def test_is_not_for_linked_shells_but_for_their_overrides(self, blend, tmp_path):
-        with bpy.data.libraries.load(str(KEPT / "before.blend"), link=True) as (_, wanted):
-            wanted.objects = ["Plain"]
-        linked = wanted.objects[0]
-        bpy.context.collection.objects.link(linked)
-        chosen(linked)
-        assert is_first(linked) and len(lines(linked)) == 2
-        assert not bpy.ops.thin_shell.update_settings.poll()
-        made = linked.override_create(remap_local_usages=True)
-        chosen(made)
-        assert is_first(made) and bpy.ops.thin_shell.update_settings() == {"FINISHED"}
-        assert is_new(made) and is_first(linked)
-        reopened()
-        assert is_new(bpy.data.objects["Plain", None])
-
-
 def test_an_override_of_a_new_shell_is_new_in_its_shot(tmp_path):
-    from characters import save_character
-
     save_character(tmp_path / "library.blend")
     garment = bpy.data.objects["Garment"]
     garment.thin_shell.integrator, garment.thin_shell.strain_limit = "sdirk2", 0.0
     bpy.ops.wm.save_mainfile()
     garment = new_shot(tmp_path / "shot.blend", tmp_path / "library.blend", 0.0)
-    assert is_new(garment) and lines(garment) == []
+    assert is_new(garment)
 
 
 def test_the_command_line_sets_the_scheme_of_a_task(blend):
@@ -395,65 +242,3 @@ def test_the_command_line_sets_the_scheme_of_a_task(blend):
     bpy.ops.wm.open_mainfile(filepath=str(blend))
     assert is_new(bpy.data.objects["Sheet"])
     assert cli.command(["bake", "--set", "settings_version=0", "--variant", "none", "--end", "4"]) == 2
-
-
-def test_the_panel_shows_what_applies(blend):
-    def shown(obj):
-        names = [entry[1] for entry in draw_all(obj) if entry[0] == "prop"]
-        model = names[names.index("quality" if "quality" in names else "bending") :]
-        return model[0], {"quality", "substeps", "live_iterations"} & set(names)
-
-    obj = make_mesh()
-    by_button(obj)
-    assert shown(obj) == ("quality", {"quality"})
-    assert shown(make_grid("Other")) == ("bending", {"substeps", "live_iterations"})
-    assert "SDIRK2 solves by" not in str(draw_all(obj))
-    obj.thin_shell.solver = "quasi_newton"
-    assert "SDIRK2 solves by" in str(draw_all(obj))
-
-
-@pytest.mark.parametrize(
-    ("made", "accuracy"),
-    [
-        ({"quality": "DRAFT"}, 0.02), ({"quality": "FINAL"}, 0.02), ({}, 0.02),
-        ({"quality": "CUSTOM", "accuracy": 0.1}, 0.02), ({"quality": "CUSTOM", "accuracy": 8.0}, 0.08),
-    ],
-)  # fmt: skip
-def test_live_is_a_draft_of_new_shells(blend, made, accuracy):
-    obj = make_mesh()
-    by_button(obj)
-    for name, value in made.items():
-        setattr(obj.thin_shell, name, value)
-    options = frames.live_options(obj)
-    assert options["accuracy"] == pytest.approx(accuracy)
-    assert (options["integrator"], options["substeps"], options["iterations"]) == ("sdirk2", None, None)
-    # Stiff sheets are softened for it, a bake's are not.
-    assert options["strain_limit"] == pytest.approx(1e-3) and frames.solver_options(obj)["strain_limit"] == 0.0
-    obj.thin_shell.strain_limit = 0.5
-    assert frames.live_options(obj)["strain_limit"] == pytest.approx(5e-3)
-
-
-def test_live_limits_the_iterations_of_other_schemes(sheet):
-    sheet.thin_shell.live_iterations = 7
-    assert frames.live_options(sheet) == {**frames.solver_options(sheet), "iterations": 7}
-
-
-def test_live_plays_a_new_shell(blend):
-    obj = make_mesh(cells=4)
-    by_button(obj)
-    pin(obj, [0, 4])
-    scene = bpy.context.scene
-    scene.frame_set(1)
-    assert bpy.ops.thin_shell.live() == {"FINISHED"}
-    for frame in range(2, 7):
-        scene.frame_set(frame)
-    assert bpy.ops.thin_shell.live() == {"FINISHED"}
-    assert obj.thin_shell.baked_samples == 6 and np.abs(evaluated(obj, 6)[:, 2] - 1).max() > 0.05
-
-
-def test_bug_reports_say_how_a_shell_steps(blend):
-    by_button(make_mesh())
-    assert "sdirk2, quality default, strain limit 0%" in info.system_info()
-    make_grid("Other")
-    assert "implicit_euler, 1 steps a frame, strain limit 0.1%" in info.system_info()
-    assert versions.CURRENT == 2 and "settings of version 2" in info.system_info()
