@@ -4,10 +4,14 @@ from pathlib import Path
 
 import bpy
 import pytest
+from drawn_panels import draw_all
 from thin_shell.addon.bake import frames
 
 KEPT = Path(__file__).parent / "addon" / "kept" / "v0_1_0"
 WHOLE, STOPPED = ("Fields", "Keys", "Plain", "Torn"), ("Stopped", "TornStopped")
+
+# What new shells have otherwise than those of 0.1.0 where `second_version` is asked for.
+SECOND = {"integrator": "sdirk2", "strain_limit": 0.0}
 
 # What 0.1.0 handed to the core for a shell of which nobody touched how it moves.
 FIRST_OPTIONS = {
@@ -30,6 +34,11 @@ def is_new(obj):
 
 def is_first(obj):
     return version_of(obj) == 0 and frames.solver_options(obj) == FIRST_OPTIONS
+
+
+def update_lines(obj):
+    """What the panels show of Update Settings."""
+    return [entry for entry in draw_all(obj) if "older version" in str(entry) or "update_settings" in str(entry)]
 
 
 def chosen(*objects):

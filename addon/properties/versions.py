@@ -3,6 +3,10 @@
 Blender saves no setting that nobody touched: a default that changed would change every older file. The properties'
 own defaults are those of the first version for ever, therefore; what is otherwise since is written into a shell as it
 becomes one.
+
+To give new shells another default, add a line to CHANGES: the number of the version, one more than the last, and the
+settings that differ from the version before, as the properties hold them. *Update Settings* offers them to older
+shells by itself.
 """
 
 from typing import Any
@@ -14,11 +18,15 @@ from ..bridge.mesh import MODIFIER
 
 FIRST = 0
 """Settings of 0.1.0."""
-CURRENT = 2
-CHANGES: dict[int, dict[str, Any]] = {2: {"integrator": "sdirk2", "strain_limit": 0.0}}
+CHANGES: dict[int, dict[str, Any]] = {}
 """What each version has otherwise than those before."""
 LEFT_BY_SHELLS = ("shell_id", "baked")
 """Settings that only a shell ever writes."""
+
+
+def current() -> int:
+    """The version that new shells get."""
+    return max(CHANGES, default=FIRST)
 
 
 def changes(settings: Any) -> dict[str, Any]:
@@ -41,13 +49,13 @@ def update(settings: Any) -> dict[str, Any]:
     made = changes(settings)
     for name, value in made.items():
         setattr(settings, name, value)
-    settings.settings_version = CURRENT
+    settings.settings_version = current()
     return made
 
 
 def is_older(settings: Any) -> bool:
     """Whether a shell has defaults of an older version that *Update Settings* would change."""
-    return settings.settings_version < CURRENT and bool(changes(settings))
+    return settings.settings_version < current() and bool(changes(settings))
 
 
 def told(settings: Any) -> str:

@@ -98,6 +98,15 @@ def dome(blend):
 
 
 @pytest.fixture
+def second_version(registered, monkeypatch):
+    """New shells have another scheme and cap than those of 0.1.0."""
+    from thin_shell.addon.properties import versions
+    from versioned import SECOND
+
+    monkeypatch.setattr(versions, "CHANGES", {2: SECOND})
+
+
+@pytest.fixture
 def first(registered, tmp_path):
     """The kept file of 0.1.0, open beside its caches: gives its objects."""
     bpy.ops.wm.read_factory_settings(use_empty=True)

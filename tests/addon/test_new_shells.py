@@ -10,6 +10,8 @@ from thin_shell.addon.bake import frames
 from thin_shell.addon.properties import versions
 from versioned import by_button
 
+pytestmark = pytest.mark.usefixtures("second_version")
+
 
 def test_the_panel_shows_what_applies(blend):
     def shown(obj):
@@ -70,4 +72,4 @@ def test_bug_reports_say_how_a_shell_steps(blend):
     assert "sdirk2, quality default, strain limit 0%" in info.system_info()
     make_grid("Other")
     assert "implicit_euler, 1 steps a frame, strain limit 0.1%" in info.system_info()
-    assert versions.CURRENT == 2 and "settings of version 2" in info.system_info()
+    assert versions.current() == 2 and "settings of version 2" in info.system_info()

@@ -5,14 +5,11 @@ from types import SimpleNamespace
 import bpy
 import pytest
 from blender_scenes import failure, make_mesh
-from drawn_panels import draw_all
 from thin_shell.addon.bake import frames
 from thin_shell.addon.bake.status import status
-from versioned import KEPT, by_button, chosen, is_first, is_new, reopened, version_of
+from versioned import KEPT, by_button, chosen, is_first, is_new, reopened, update_lines, version_of
 
-
-def lines(obj):
-    return [entry for entry in draw_all(obj) if "older version" in str(entry) or "update_settings" in str(entry)]
+pytestmark = pytest.mark.usefixtures("second_version")
 
 
 def test_it_gives_the_settings_of_this_version_and_undoes(unbaked):
@@ -25,14 +22,14 @@ def test_it_gives_the_settings_of_this_version_and_undoes(unbaked):
 
 
 def test_it_is_offered_to_older_shells_alone(unbaked):
-    assert len(lines(unbaked)) == 2
+    assert len(update_lines(unbaked)) == 2
     bpy.ops.thin_shell.update_settings()
-    assert lines(unbaked) == []
+    assert update_lines(unbaked) == []
     assert not bpy.ops.thin_shell.update_settings.poll()
     new = make_mesh("New")
     assert not bpy.ops.thin_shell.update_settings.poll()
     by_button(new)
-    assert lines(new) == [] and not bpy.ops.thin_shell.update_settings.poll()
+    assert update_lines(new) == [] and not bpy.ops.thin_shell.update_settings.poll()
 
 
 def test_it_is_told_before(unbaked):
@@ -60,7 +57,7 @@ def test_it_is_not_offered_where_all_was_chosen(unbaked, made):
     for name, value in made.items():
         setattr(unbaked.thin_shell, name, value)
     before = frames.solver_options(unbaked)
-    assert lines(unbaked) == [] and not bpy.ops.thin_shell.update_settings.poll()
+    assert update_lines(unbaked) == [] and not bpy.ops.thin_shell.update_settings.poll()
     assert frames.solver_options(unbaked) == before
 
 
@@ -72,7 +69,7 @@ def test_it_takes_the_cap_from_a_shell_whose_artist_chose_sdirk2(unbaked):
 
 def test_it_leaves_baked_shells_until_they_are_unlocked(first):
     obj = chosen(first("Plain"))
-    assert len(lines(obj)) == 2
+    assert len(update_lines(obj)) == 2
     assert "poll" in failure(bpy.ops.thin_shell.update_settings)
     assert is_first(obj)
     obj.thin_shell.unlocked = True
@@ -98,7 +95,7 @@ def test_it_is_not_for_linked_shells_but_for_their_overrides(blend, tmp_path):
     linked = wanted.objects[0]
     bpy.context.collection.objects.link(linked)
     chosen(linked)
-    assert is_first(linked) and len(lines(linked)) == 2
+    assert is_first(linked) and len(update_lines(linked)) == 2
     assert not bpy.ops.thin_shell.update_settings.poll()
     made = linked.override_create(remap_local_usages=True)
     chosen(made)

@@ -23,6 +23,8 @@ from versioned import (
     version_of,
 )
 
+pytestmark = pytest.mark.usefixtures("second_version")
+
 
 class TestNewShells:
     @pytest.mark.parametrize("way", [by_button, by_quick_shell, by_script])
