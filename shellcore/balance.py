@@ -81,6 +81,18 @@ class Gains:
         rest = min(2 * self.rest + 1, LONGEST_REST)
         return replace(self, rest=rest, left=rest, since=0)
 
+    def kept(self) -> dict[str, Any]:
+        """Plain numbers for a saved state."""
+        return {"gained_energy": np.array(astuple(self))} if self.most else {}
+
+    @staticmethod
+    def restored(saved: dict[str, Any]) -> Gains:
+        """What `kept` gave."""
+        gains = np.asarray(saved.get("gained_energy", astuple(Gains())), dtype=np.float64)
+        if gains.shape != (5,) or not (np.isfinite(gains).all() and gains[1:].min() >= 0.0):
+            raise ShellError("resume: gained_energy must be five finite numbers, all but the first not negative")
+        return Gains(float(gains[0]), float(gains[1]), *(int(number) for number in gains[2:]))
+
 
 class Balance:
     """The books of a run: what a step starts with, what it gives back at its end."""
@@ -112,7 +124,7 @@ class Balance:
     def kept(self) -> dict[str, Any]:
         """Plain numbers for a saved state."""
         kept: dict[str, Any] = {} if self.stored is None else {"contact_energy": self.stored}
-        return kept | ({"gained_energy": np.array(astuple(self.gains))} if self.gains.most else {})
+        return kept | self.gains.kept()
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Take up what `kept` gave."""
@@ -120,10 +132,7 @@ class Balance:
         if stored is not None and not (np.isfinite(stored) and stored >= 0.0):
             raise ShellError(f"resume: contact_energy must be finite and not negative, not {stored}")
         self.stored = None if stored is None else float(stored)
-        gains = np.asarray(saved.get("gained_energy", astuple(Gains())), dtype=np.float64)
-        if gains.shape != (5,) or not (np.isfinite(gains).all() and gains[1:].min() >= 0.0):
-            raise ShellError("resume: gained_energy must be five finite numbers, all but the first not negative")
-        self.gains = Gains(float(gains[0]), float(gains[1]), *(int(number) for number in gains[2:]))
+        self.gains = Gains.restored(saved)
 
 
 def kinetic(system: System, v: Floats) -> float:

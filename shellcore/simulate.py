@@ -159,7 +159,7 @@ class _Run:
         """Where steps are as long as their errors allow."""
         if isinstance(integrator, Sdirk2):
             sizes = StepSize(integrator.system, share, 1.0 / fps)
-            self.step_size = sizes if adapts else None
+            self.step_size, sizes.adapts = sizes if adapts else None, adapts
             self.steps = self.road = StageSolver(integrator, sizes, iterations, tolerance)
         else:
             self.road = Road(scene, integrator, self.cracks.possible, solver, iterations, tolerance)
@@ -191,6 +191,8 @@ class _Run:
             self._reset_stats()
             began = time.perf_counter()
             self.integrator.preconditioner.refresh = True
+            if isinstance(self.steps, StageSolver):
+                self.steps.begin_frame()
             self.parent = np.arange(self.system.visible)
             self.system.follow_loads(index / fps, state.x, state.v)
             while index / fps - state.time > 1e-6 * h:
@@ -249,6 +251,9 @@ class _Run:
                 solution.converged, taken = False, False
             else:
                 self.step_size.take(h, error)
+        elif self.step_size is not None and self.step_size.may_shorten:
+            self.step_size.shorten()
+            taken = False
         if solution.converged or (taken and np.isfinite(solution.x).all() and not contact.late):
             contact.report["unsettled"] += not solution.converged
             ahead = self.steps.finish(solution)

@@ -173,7 +173,7 @@ class Contact(Frozen):
     def begin_step(self, stage: Stage, targets: Floats, gravity: Floats) -> None:
         """Over a stage of a step; `targets` (n, 3) of held components."""
         x, v, h = stage.start, stage.speeds, stage.span
-        self._strength.begin_step(stage.h, gravity)
+        self._strength.begin_step(stage.h, gravity, stage.smooth)
         self.bodies.rub(stage.closes)
         placed, self._goal = self.bodies.place(stage.opens), self.bodies.place(stage.closes)
         self._at_rest[self._count :] = (placed == self._goal).all(axis=1)

@@ -17,7 +17,8 @@ from .springs import Springs
 FRACTIONS = tuple(0.5**k for k in range(1, 8))
 # Rise of all normal forces over a step from which friction is taken from its end.
 IMPACT = 2.0
-# What normal forces may differ by from those that friction has, all together, and times a step it is given others.
+# What normal forces may differ by from those that friction has, all together (one by one four times as much), and
+# times a step it is given others.
 SETTLED, LAGS = 0.03, 60
 
 
@@ -71,8 +72,9 @@ class Frozen(Energy):
         return self._lagged
 
     def settle(self, x: Floats, ended: bool) -> bool:
-        """Whether friction acts under the normal forces that there are at x (n, 3), to within SETTLED; if not, it is
-        given them once they are known by a quarter, or where a solve has `ended`, at most LAGS times a step.
+        """Whether friction acts under the normal forces that there are at x (n, 3): all together to within SETTLED, one
+        by one to within four times that. If not, it is given them, at most LAGS times a step, once they are known by a
+        quarter or where a solve has `ended`.
 
         Forces that come and go with friction are given their mean.
         """
@@ -81,17 +83,14 @@ class Frozen(Energy):
             return True
         pushes, before = self._rows.pushes(x), self._pushes
         self._pushes, total = pushes, float(pushes.sum())
-        if len(pushes) != len(self._normal):
-            before = None
-            off = np.inf
-        else:
-            off = float(np.abs(pushes - self._normal).sum()) / max(total, 1e-300)
-            if off <= SETTLED:
-                return True
+        same = len(pushes) == len(self._normal)
+        off = float(np.abs(pushes - self._normal).sum()) / max(total, 1e-300) if same else np.inf
+        if off <= 4.0 * SETTLED and abs(total - float(self._normal.sum())) <= SETTLED * total:
+            return True
         known = before is not None and len(before) == len(pushes) and np.abs(pushes - before).sum() <= 0.25 * total
         if not (known or ended):
             return False
-        if off > 0.5 * self._off and len(pushes) == len(self._normal):
+        if same and off > 0.5 * self._off:
             pushes = 0.5 * (pushes + self._normal)
         self._off = off
         self._lag(pushes)

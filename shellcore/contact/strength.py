@@ -47,12 +47,17 @@ class Strength:
         """Be soft enough for explicit steps."""
         self._inertial, self._harder = EXPLICIT, 1.0
 
-    def begin_step(self, h: float, gravity: Floats) -> None:
-        """Springs for a step of h [s] under `gravity` [m/s²], (3,)."""
+    def begin_step(self, h: float, gravity: Floats, gentle: bool = False) -> None:
+        """Springs for a step of h [s] under `gravity` [m/s²], (3,).
+
+        `gentle`: as hard as a vertex's inertia and weight. The harder a spring is the more force hides in an error of
+        position: where solves end with forces known, they would go on for nothing else.
+        """
         self._weight = WEIGHTS * float(np.linalg.norm(gravity)) * self._mass
         self._hardened = self._next()
-        self._inertia = self._hardened * (self._mass * (self._inertial / (h * h)) + STRETCH * self._stretch)
-        self._between = self._hardened * (STRETCH_BETWEEN - STRETCH) * self._stretch
+        inertial, least, most = (1.0, 0.0, 0.0) if gentle else (self._inertial, STRETCH, STRETCH_BETWEEN)
+        self._inertia = self._hardened * (self._mass * (inertial / (h * h)) + least * self._stretch)
+        self._between = self._hardened * (most - least) * self._stretch
 
     def of(self, corners: Ints, full: Floats) -> Floats:
         """Spring constants [N/m], (r,), of pairs with `corners` (4, r) whose force begins at a gap of `full` [m]."""

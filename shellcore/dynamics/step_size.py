@@ -36,6 +36,8 @@ class StepSize:
 
     def __init__(self, system: System, share: float, frame: float) -> None:
         self._frame, self._share = frame, share
+        self.adapts = False
+        """Whether steps are as long as this says."""
         self.steps = FIRST
         """In the frame under way."""
         self.slack = 1.0
@@ -68,8 +70,17 @@ class StepSize:
         """Whether a step of h [s] that erred so can be taken; if not, the rest of the frame has shorter ones."""
         if self.ratio(h, error) <= AGAIN or self.steps >= MOST:
             return True
-        self.steps = min(MOST, 2 * self.steps)
+        self.shorten()
         return False
+
+    @property
+    def may_shorten(self) -> bool:
+        """Whether a step that is hard to solve is made again in shorter ones."""
+        return self.adapts and self.steps < MOST
+
+    def shorten(self) -> None:
+        """Have the rest of the frame take shorter steps."""
+        self.steps = min(MOST, 2 * self.steps)
 
     def take(self, h: float, error: Floats) -> None:
         """A step was taken that erred so, (n, 3) [m]."""

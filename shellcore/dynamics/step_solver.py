@@ -1,4 +1,9 @@
-"""A step of the scheme of second order: stages are solved, followed as far as nothing crosses, and looked at again."""
+"""A step of the scheme of second order: stages are solved, followed as far as nothing crosses, and looked at again.
+
+What rings too fast for its steps may gain energy in a scheme of second order, where it turns with the sheet. The books
+of all steps together are kept (`balance.Gains`); a step that would gain too much is taken in shorter ones, and where
+these are the shortest by implicit Euler, which takes energy.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..integrators import State
+from ..balance import Gains, kinetic
+from ..integrators import Integrator, State
 from ..linalg.multifrontal import NotDefinite
 from ..solver import Solution
 from ..solvers.newton import Newton
@@ -21,7 +27,7 @@ from .step_size import StepSize
 # turned meanwhile.
 ROUNDS, ENOUGH = 8, 2
 # Newton steps of a solve before the step is halved.
-MOST = 60
+MOST = 30
 # Sizes of the scene that a vertex may go in a step.
 RUNAWAY = 1e6
 
@@ -41,25 +47,46 @@ class StageSolver:
         """Of the frame under way: what solves cost is added here."""
         self.size = float(np.linalg.norm(np.ptp(scheme.system.start, axis=0)))
         """Of the scene [m]."""
+        self._gains = Gains()
+        self._found: tuple[State, Gains]
+        """Where the step solved last ends, and what has been gained then."""
         self._of: System | None = None
         self._newton: Newton
-        self._end: State
 
     def solve(self, state: State, h: float) -> Solving:
         """Where the step from `state` over h [s] ends."""
         system = self._scheme.system
         if self._of is not system:
             rest = np.concatenate([shell.rest_positions for shell in system.scene.shells])
-            self._of, self._newton = system, Newton(system.with_hidden(rest))
+            self._of, self._newton = system, Newton(system.faces, system.with_hidden(rest), system.free)
         self._newton.begin(self._step_size.norm)
         if self._given is None:
             # Half of what a step may err by.
             self.tolerance = 0.5 * min(self._step_size.allowed(h)) * self._step_size.slack
         self.stats["solver"] = "newton"
-        begun = state
-        worst: Solution | None = None
+        before = self._gains
+        if not before.left:
+            solution = yield from self._by(self._scheme, state, h)
+            gains = self._found[1]
+            if not solution.converged or not gains.overdrawn(before):
+                self._found = self._found[0], gains.kept_up()
+                return solution
+            if self._step_size.may_shorten:
+                solution.converged, solution.why = False, "its energy would grow"
+                return solution
+        damped = Integrator(system, "implicit_euler", 0.0, 0.0, self._scheme.jacobian)
+        damped.preconditioned = False
+        solution = yield from self._by(damped, state, h)
+        self._scheme.error = np.zeros_like(state.x)
+        self._found = self._found[0], before.rested()
+        self.stats["damped_steps"] += 1
+        return solution
+
+    def _by(self, scheme: Integrator, state: State, h: float) -> Solving:
+        """The same by a scheme; also finds the state at the end."""
+        system, begun, risen, converged, why = scheme.system, state, 0.0, True, ""
         while True:
-            potential, guess = self._scheme.begin(state, h, 1.0)
+            potential, guess = scheme.begin(state, h, 1.0)
             # The last acceleration leads on where motion is smooth, and astray where things strike.
             if potential.value_and_gradient(potential.flight)[0] < potential.value_and_gradient(guess)[0]:
                 guess = np.where(potential.free, potential.flight, potential.targets)
@@ -68,30 +95,42 @@ class StageSolver:
             if not np.isfinite(solution.x).all() or float(np.abs(solution.x - begun.x).max()) > RUNAWAY * self.size:
                 solution.converged, solution.why = False, "positions run away"
                 solution.x = np.full_like(solution.x, np.nan)
+                self._found = begun, self._gains
                 return solution
-            if worst is not None and not worst.converged:
-                solution.converged, solution.why = False, worst.why
-            self._end = self._scheme.finish(state, potential, solution.x, h)
-            if not isinstance(self._end, Halfway) or system.contact.late:
-                return solution
-            worst, state = solution, self._end
+            converged, why = converged and solution.converged, why or solution.why
+            risen += potential.risen(solution.x)
+            end = scheme.finish(state, potential, solution.x, h)
+            if not isinstance(end, Halfway) or system.contact.late:
+                break
+            state = end
+        solution.converged, solution.why = converged, why
+        first, last = kinetic(system, begun.v), kinetic(system, end.v)
+        self._found = end, self._gains.after_step(last - first + risen, first, last)
+        return solution
+
+    def begin_frame(self) -> None:
+        """Begin a frame."""
+        if self._of is not None:
+            self._newton.begin_frame()
 
     def finish(self, solution: Solution) -> State:
         """The state that ends the step at a solution: the last one found."""
+        end, self._gains = self._found
         self.stats["steps"] += 1
         self.stats["change"] = max(self.stats["change"], solution.change)
-        return self._end
+        return end
 
     def follow(self, system: System, parent: Ints) -> None:
         """Go on with a system after a cut; `parent` (n,) is the old unknown of each new one."""
         self._step_size.follow(system, parent)
 
     def kept(self) -> dict[str, Any]:
-        """Nothing has to be kept."""
-        return {}
+        """Plain numbers for a saved state."""
+        return self._gains.kept()
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """Nothing was."""
+        """Take up what `kept` gave."""
+        self._gains = Gains.restored(saved)
 
     def _touching(self, potential: StepPotential, flight: Floats) -> Solving:
         """The stage of shells that may touch: minimise, follow as far as nothing crosses, look again."""

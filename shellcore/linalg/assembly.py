@@ -22,6 +22,12 @@ def scatter(vertices: Ints, vertex_count: int) -> Sparse:
     return csr_matrix((ones, (flat, np.arange(len(flat)))), shape=(vertex_count, len(flat)))
 
 
+def incidence(faces: Ints, vertex_count: int) -> Sparse:
+    """(n, m) matrix that adds what each of the faces (m, k) has at its vertices."""
+    columns = np.repeat(np.arange(len(faces)), faces.shape[1])
+    return csr_matrix((np.ones(faces.size), (faces.ravel(), columns)), shape=(vertex_count, len(faces)))
+
+
 def scalar_matrix(rows: Ints, columns: Ints, values: Floats, vertex_count: int) -> Sparse:
     """(n, n) matrix from triplets; duplicates add up."""
     shape = (vertex_count, vertex_count)

@@ -68,7 +68,7 @@ def test_everything_in_a_step_is_of_second_order(scene):
     built = scene()
 
     def end(steps):
-        return frames(built, 4, substeps=steps, tolerance=1e-9)[-1].positions
+        return frames(built, 4, substeps=steps, tolerance=1e-11)[-1].positions
 
     coarse, middle, fine = (end(steps) for steps in (16, 32, 64))
     # Four, were steps short enough for the first term of the error alone.
