@@ -24,6 +24,8 @@ def system_info() -> str:
     import scipy
     import threadpoolctl
 
+    from .properties.model import steps_by_quality
+
     lines = [
         f"Thin Shell {version()}",
         f"Blender {bpy.app.version_string}, {bpy.app.build_platform.decode(errors='replace')}",
@@ -36,8 +38,11 @@ def system_info() -> str:
         for obj in every:
             if obj.type == "MESH" and obj.thin_shell.enabled:
                 settings = obj.thin_shell
+                by_quality = steps_by_quality(settings)
+                steps = f"quality {settings.quality.lower()}" if by_quality else f"{settings.substeps} steps a frame"
                 lines.append(
                     f"shell: {len(obj.data.vertices)} vertices, {settings.bending} + {settings.membrane}, "
-                    f"{settings.integrator}, {settings.substeps} steps a frame, preset {settings.preset_name}"
+                    f"{settings.integrator}, {steps}, strain limit {settings.strain_limit:g}%, "
+                    f"preset {settings.preset_name}, settings of version {settings.settings_version}"
                 )
     return "\n".join(lines)

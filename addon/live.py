@@ -1,4 +1,4 @@
-"""Live: pressing Play simulates forward and fills the cache, with few iterations a step.
+"""Live: pressing Play simulates forward and fills the cache, in a quality that is quick.
 
 Its handler is there while Live is on, and gone when it is off, when a bake takes one of its shells, or when another
 file is opened.
@@ -14,7 +14,7 @@ from bpy.app.handlers import persistent
 from .. import shellcore as sc
 from . import compat, preferences
 from .bake import attach, fingerprint, groups, identity, inputs, owners, session, status
-from .bake.frames import solver_options
+from .bake.frames import live_options
 from .bake.location import write_paths
 from .bake.store import origin, put_in_place, unfinished_files
 from .bridge.build import Simulation, build
@@ -70,9 +70,7 @@ class Live:
         objects = self._objects()
         with inputs_visible(objects):
             self._simulation = build(scene, objects, breaking=False)
-        options = solver_options(objects[0])
-        options["iterations"] = objects[0].thin_shell.live_iterations
-        options["threads"] = preferences.threads()
+        options = {**live_options(objects[0]), "threads": preferences.threads()}
         self._steps = sc.progress(self._simulation.scene, frames=10**6, fps=frames_per_second(scene), **options)
         for obj, link in zip(objects, self._simulation.links, strict=True):
             paths = write_paths(obj, self._paths)
@@ -196,7 +194,7 @@ def _off() -> None:
 class THIN_SHELL_OT_live(bpy.types.Operator):
     bl_idname = "thin_shell.live"
     bl_label = "Live"
-    bl_description = "Simulate while the animation plays, from the first frame on, with the preview's iterations"
+    bl_description = "Simulate while the animation plays, from the first frame on, quicker than a bake"
     bl_options = {"REGISTER"}  # noqa: RUF012
 
     @classmethod

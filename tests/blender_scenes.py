@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 
 
-def make_grid(name="Sheet", cells=6, size=2.0, location=(0.0, 0.0, 1.0)):
-    """A square sheet of quads, enabled as a shell."""
+def make_mesh(name="Sheet", cells=6, size=2.0, location=(0.0, 0.0, 1.0)):
+    """A square sheet of quads, selected, no shell."""
     n = cells + 1
     step = size / cells
     vertices = [(i * step - size / 2, j * step - size / 2, 0.0) for j in range(n) for i in range(n)]
@@ -23,7 +23,19 @@ def make_grid(name="Sheet", cells=6, size=2.0, location=(0.0, 0.0, 1.0)):
         other.select_set(False)
     obj.select_set(True)
     bpy.context.view_layer.objects.active = obj
+    return obj
+
+
+def make_grid(name="Sheet", cells=6, size=2.0, location=(0.0, 0.0, 1.0)):
+    """A square sheet of quads, a shell that steps by implicit Euler."""
+    obj = make_mesh(name, cells, size, location)
     assert bpy.ops.thin_shell.toggle() == {"FINISHED"}
+    return by_implicit_euler(obj)
+
+
+def by_implicit_euler(obj):
+    """Name the quickest scheme, for whoever tests something else than how shells move."""
+    obj.thin_shell.integrator, obj.thin_shell.strain_limit = "implicit_euler", 0.1
     return obj
 
 

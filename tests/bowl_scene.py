@@ -3,6 +3,7 @@
 import bmesh
 import bpy
 import numpy as np
+from blender_scenes import by_implicit_euler
 
 RADIUS = 0.1
 
@@ -36,6 +37,7 @@ def make_bowl(subdivisions):
     bpy.context.collection.objects.link(obj)
     bpy.context.view_layer.objects.active = obj
     assert bpy.ops.thin_shell.toggle() == {"FINISHED"}
+    by_implicit_euler(obj)
     floor_mesh = bpy.data.meshes.new("Floor")
     floor_mesh.from_pydata([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)], [], [(0, 1, 2, 3)])
     floor = bpy.data.objects.new("Floor", floor_mesh)

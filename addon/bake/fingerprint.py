@@ -11,8 +11,12 @@ from ..bridge.build import Simulation
 from ..bridge.mesh import whole_mesh
 from ..bridge.units import frames_per_second, gravity, metres_per_unit
 from ..properties import physics_names
+from ..properties.model import steps_by_quality
 from ..properties.shape import PATTERN
 from ..realtime.properties import summary
+
+SINCE_FIRST_VERSION = PATTERN | {"quality", "accuracy", "use_outer_thickness"}
+"""Settings of which the hashes of 0.1.0 know nothing."""
 
 
 def of_settings(obj: Any, scene: Any) -> str:
@@ -32,7 +36,7 @@ def of_settings(obj: Any, scene: Any) -> str:
         and name != "preset_name"
         and f"thin_shell.{name}" not in moved
     }
-    if settings.integrator != "sdirk2":
+    if not steps_by_quality(settings):
         # They say nothing then, and bakes of before know nothing of them.
         values = {name: value for name, value in values.items() if name not in ("quality", "accuracy")}
     values["realtime"] = summary(obj)
@@ -41,6 +45,29 @@ def of_settings(obj: Any, scene: Any) -> str:
     values["scene"] = [frames_per_second(scene), metres_per_unit(scene), *still]
     mesh = whole_mesh(obj)
     values["mesh"] = [len(mesh.vertices), len(mesh.edges), len(mesh.polygons)]
+    return _hash(values)
+
+
+def fits(obj: Any, scene: Any, made_from: str) -> bool:
+    """Whether a bake made from settings of this hash has those that the object has now."""
+    return made_from == of_settings(obj, scene) or made_from == _of_first_version(obj, scene)
+
+
+def _of_first_version(obj: Any, scene: Any) -> str | None:
+    """What 0.1.0 would have called these settings; None where it had no such shells."""
+    settings = obj.thin_shell
+    if not settings.use_outer_thickness:
+        return None
+    values = {name: plain(getattr(settings, name)) for name in physics_names() if name not in SINCE_FIRST_VERSION}
+    values["realtime"] = summary(obj)
+    values["frame_start"] = settings.frame_start
+    values["scene"] = [frames_per_second(scene), metres_per_unit(scene), *(float(g) for g in gravity(scene))]
+    mesh = whole_mesh(obj)
+    values["mesh"] = [len(mesh.vertices), len(mesh.edges), len(mesh.polygons)]
+    return _hash(values)
+
+
+def _hash(values: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:32]
 
 

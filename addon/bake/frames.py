@@ -5,12 +5,15 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...shellcore.dynamics.step_size import share_of
+from ...shellcore.stretch_cap import STRAIN_LIMIT
 from .. import compat
 from ..bridge.build import Link, Simulation
 from ..bridge.mesh import inputs_visible
 from ..bridge.units import to_world
 from ..cache import pc2
 from ..errors import UserError
+from ..properties.model import steps_by_quality
 from .store import Share, Store, Target, face_to_vertex
 
 # Results the core gives per vertex; the others are per face.
@@ -20,10 +23,9 @@ PER_VERTEX = ("contact",)
 def solver_options(obj: Any) -> dict[str, Any]:
     """Keywords of `sc.progress` from the panel."""
     settings = obj.thin_shell
-    by_quality = settings.integrator == "sdirk2"
     custom = settings.quality == "CUSTOM"
     return {
-        "substeps": None if by_quality else settings.substeps,
+        "substeps": None if steps_by_quality(settings) else settings.substeps,
         "accuracy": settings.accuracy / 100.0 if custom else settings.quality.lower(),
         "integrator": settings.integrator,
         "beta": settings.newmark_beta,
@@ -34,6 +36,19 @@ def solver_options(obj: Any) -> dict[str, Any]:
         "strain_limit": settings.strain_limit / 100.0,
         "tolerance": settings.tolerance * 1e-3 or None,
     }
+
+
+def live_options(obj: Any) -> dict[str, Any]:
+    """Those of a quick look: few iterations a step, or few steps where Quality says how many."""
+    settings, options = obj.thin_shell, solver_options(obj)
+    if steps_by_quality(settings):
+        # A limit of iterations would make it one step a frame, and that one unsound where sheets touch.
+        options["accuracy"] = max(share_of(options["accuracy"]), share_of("draft"))
+        # Stiff sheets at their true stretch take as many steps for a draft as for a bake.
+        options["strain_limit"] = max(options["strain_limit"], STRAIN_LIMIT)
+    else:
+        options["iterations"] = settings.live_iterations
+    return options
 
 
 def show(scene: Any, frame: int, simulation: Simulation, start: int, fps: float) -> None:

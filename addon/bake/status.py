@@ -14,7 +14,7 @@ from ..cache import pc2, playback
 from ..cache.files import CacheError, is_there
 from . import catalogue, inputs, session
 from .catalogue import Found
-from .fingerprint import of_settings
+from .fingerprint import fits
 from .location import folder_of
 from .span import differs
 
@@ -187,7 +187,7 @@ def _status(obj: Any, scene: Any, seen: Look) -> Status:
         return replace(seen.fault, resumable=seen.resumable, attachable=seen.waiting is not None)
     last = settings.baked_start + settings.baked_samples - 1 if seen.last is None else seen.last
     other = bool(seen.inputs and settings.baked_inputs) and seen.inputs != settings.baked_inputs
-    if other or settings.baked_settings != of_settings(obj, scene):
+    if other or not fits(obj, scene, settings.baked_settings):
         what = "what it reads" if other else "settings or mesh"
         text = f"Outdated: {what} changed since the bake (to frame {last})"
         return Status("OUTDATED", text, seen.resumable)

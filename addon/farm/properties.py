@@ -17,14 +17,15 @@ from .. import compat
 from .assignments import names
 from .codes import ArgumentError
 
+# Numbers of items stay with their names for ever: files hold them.
 KINDS = [
-    ("VALUES", "Values", "A list"),
-    ("RANGE", "Range", "Evenly spaced from one value to another"),
-    ("CSV", "Table", "A CSV file: a setting a column, a variant a row"),
+    ("VALUES", "Values", "A list", 0),
+    ("RANGE", "Range", "Evenly spaced from one value to another", 1),
+    ("CSV", "Table", "A CSV file: a setting a column, a variant a row", 2),
 ]
 COMBINE = [
-    ("product", "Product", "Every value with every other"),
-    ("side by side", "Side by Side", "First with first, second with second"),
+    ("product", "Product", "Every value with every other", 0),
+    ("side by side", "Side by Side", "First with first, second with second", 1),
 ]
 
 

@@ -13,6 +13,7 @@ from ..bridge.mesh import MODIFIER
 from ..cache import playback
 from ..cache.files import CacheError
 from ..errors import UserError
+from ..properties import versions
 from .cache import confirm, delete_bake
 from .edge_marks import has_creases
 from .modes import in_object_mode, leave_edit_mode
@@ -156,6 +157,51 @@ def _floor(context: Any, shells: list[Any]) -> None:
     floor.thin_shell.collider_shape = "PLANE"
 
 
+class THIN_SHELL_OT_update_settings(bpy.types.Operator):
+    bl_idname = "thin_shell.update_settings"
+    bl_label = "Update Settings"
+    bl_description = "Give the selected shells the defaults of this version where nobody has set anything else"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    @classmethod
+    def description(cls, context: Any, _properties: Any) -> str:
+        told = versions.told(context.object.thin_shell) if context.object is not None else ""
+        return f"{cls.bl_description}{f': {told}' if told else ''}. Older shells keep theirs until this is pressed"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        obj = context.object
+        if obj is None or obj.type != "MESH" or not obj.thin_shell.enabled:
+            return False
+        why = _why_kept(obj)
+        if why:
+            cls.poll_message_set(why)
+        return not why
+
+    def execute(self, context: Any) -> set[str]:
+        chosen = {obj.name_full: obj for obj in (context.object, *context.selected_objects)}.values()
+        older = [o for o in chosen if o.type == "MESH" and o.thin_shell.enabled and versions.is_older(o.thin_shell)]
+        for obj in older:
+            why = _why_kept(obj)
+            if why:
+                self.report({"WARNING"}, why)
+                continue
+            made = versions.told(obj.thin_shell)
+            versions.update(obj.thin_shell)
+            self.report({"INFO"}, f"{obj.name}: {made}")
+        status.forget()
+        return {"FINISHED"}
+
+
+def _why_kept(obj: Any) -> str:
+    """Why a shell's settings cannot be updated; empty where they can."""
+    if obj.library is not None:
+        return f"{obj.name} is linked from {obj.library.name}: make a library override first"
+    if not versions.is_older(obj.thin_shell):
+        return f"{obj.name} has the settings of this version"
+    return why_locked(obj)
+
+
 class THIN_SHELL_OT_preset(OnFreeSettings, bpy.types.Operator):
     bl_idname = "thin_shell.preset"
     bl_label = "Apply Preset"
@@ -232,6 +278,7 @@ register, unregister = bpy.utils.register_classes_factory(
     (
         THIN_SHELL_OT_toggle,
         THIN_SHELL_OT_quick,
+        THIN_SHELL_OT_update_settings,
         THIN_SHELL_OT_preset,
         THIN_SHELL_OT_preset_save,
         THIN_SHELL_OT_yield_preset,

@@ -11,7 +11,9 @@ from ..bake.lock import is_baking
 from ..bake.status import found, status
 from ..bridge.mesh import RESULTS_MODIFIER
 from ..preflight import results
+from ..properties import versions
 from ..properties.cache import RESULTS
+from ..properties.model import steps_by_quality
 from ..realtime.panels import draw_message, draw_switch
 from ..realtime.properties import is_modal
 from .base import SubPanel, column, wrapped
@@ -44,6 +46,9 @@ def draw_bake(layout: Any, context: Any) -> None:
             return
     state = status(context.object, context.scene)
     wrapped(layout, state.message, ICONS[state.kind])
+    if versions.is_older(settings):
+        wrapped(layout, "Settings of an older version", "INFO")
+        layout.operator("thin_shell.update_settings")
     if settings.baked and context.object.mode == "EDIT":
         wrapped(layout, "Edit Mode shows the mesh before the bake: press Tab to see it play", "INFO")
     row = layout.row(align=True)
@@ -86,7 +91,8 @@ class PHYSICS_PT_thin_shell_cache(SubPanel, bpy.types.Panel):
         folder = layout.row()
         folder.use_property_split = False
         folder.prop(settings, "cache_folder", text="")
-        layout.prop(settings, "live_iterations", text="Live Quality")
+        if not steps_by_quality(settings):
+            layout.prop(settings, "live_iterations", text="Live Quality")
         buttons = self.layout.column(align=True)
         buttons.enabled = not is_baking(context.object)
         if settings.baked:

@@ -5,7 +5,8 @@ from typing import Any
 import bpy
 
 from .. import presets
-from .base import PhysicsPanel, SubPanel, column, editable, prop_or_auto
+from ..properties.model import steps_by_quality
+from .base import PhysicsPanel, SubPanel, column, editable, prop_or_auto, wrapped
 
 
 class PHYSICS_PT_thin_shell_presets(bpy.types.Panel):
@@ -56,6 +57,12 @@ class PHYSICS_PT_thin_shell_model(SubPanel, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         settings, layout = column(self, context)
+        by_quality = steps_by_quality(settings)
+        if by_quality:
+            layout.prop(settings, "quality")
+            if settings.quality == "CUSTOM":
+                layout.prop(settings, "accuracy")
+            layout.separator()
         layout.prop(settings, "bending")
         layout.prop(settings, "membrane")
         layout.prop(settings, "hinge_fit")
@@ -64,14 +71,15 @@ class PHYSICS_PT_thin_shell_model(SubPanel, bpy.types.Panel):
         if settings.integrator == "newmark":
             layout.prop(settings, "newmark_beta")
             layout.prop(settings, "newmark_gamma")
-        if settings.integrator == "sdirk2":
-            layout.prop(settings, "quality")
-            if settings.quality == "CUSTOM":
-                layout.prop(settings, "accuracy")
-        else:
+        if not by_quality:
             layout.prop(settings, "substeps", text="Steps")
         layout.separator()
-        layout.prop(settings, "solver")
+        # It always solves by Newton's method, and refuses another.
+        solver = layout.row()
+        solver.enabled = not by_quality or settings.solver == "quasi_newton"
+        solver.prop(settings, "solver")
+        if by_quality and settings.solver == "quasi_newton":
+            wrapped(layout, "SDIRK2 solves by Newton's method: choose Automatic", "ERROR")
         if settings.solver != "quasi_newton":
             layout.prop(settings, "jacobian")
         prop_or_auto(layout, settings, "tolerance", "Tolerance")

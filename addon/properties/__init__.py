@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from . import cache, creases, forces, fracture, material, model, overrides, plasticity, shape
+from . import cache, creases, forces, fracture, material, model, overrides, plasticity, shape, versions
 from .declared import declared
 
 TABLES = (
@@ -29,6 +29,7 @@ SAMPLED = forces.SAMPLED | material.SAMPLED | shape.SAMPLED
 # What says how and where a result is kept, not what it is: never part of a fingerprint.
 NOT_PHYSICS = frozenset(cache.TABLE) | {
     "enabled",
+    "settings_version",
     "show_axes",
     "show_axes_length",
     "live_iterations",
@@ -58,9 +59,11 @@ def register() -> None:
         override={"LIBRARY_OVERRIDABLE"},
     )
     overrides.register()
+    versions.register()
 
 
 def unregister() -> None:
+    versions.unregister()
     overrides.unregister()
     owner: Any = bpy.types.Object
     del owner.thin_shell

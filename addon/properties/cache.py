@@ -5,10 +5,11 @@ from bpy.types import Mesh
 
 from .. import compat
 
+# Numbers of items stay with their names for ever: files hold them.
 TARGETS = [
-    ("PC2", "Point Cache", "A PC2 file played by a Mesh Cache modifier: plays anywhere, small .blend"),
-    ("SHAPE_KEYS", "Shape Keys", "Inside the .blend, one key a frame: for glTF and game engines"),
-    ("ALEMBIC", "Alembic", "An .abc file played by a Mesh Sequence Cache modifier: for other programs"),
+    ("PC2", "Point Cache", "A PC2 file played by a Mesh Cache modifier: plays anywhere, small .blend", 0),
+    ("SHAPE_KEYS", "Shape Keys", "Inside the .blend, one key a frame: for glTF and game engines", 1),
+    ("ALEMBIC", "Alembic", "An .abc file played by a Mesh Sequence Cache modifier: for other programs", 2),
 ]
 RESULTS = {
     "strain": ("Strain", "Largest stretch or compression, as a share"),
@@ -20,7 +21,10 @@ RESULTS = {
     "velocity": ("Velocity", "Velocity of each vertex [m/s]"),
 }
 """Fields of a frame that can be kept: what the panel calls them and what they are."""
-SHOWN = [("NONE", "None", "No colours")] + [(key, label, about) for key, (label, about) in RESULTS.items()]
+SHOWN_NUMBERS = {"strain": 1, "stress": 2, "bending": 3, "contact": 4, "plastic": 5, "damage": 6, "velocity": 7}
+SHOWN = [("NONE", "None", "No colours", 0)] + [
+    (key, label, about, SHOWN_NUMBERS[key]) for key, (label, about) in RESULTS.items()
+]
 
 TABLE = {
     "frame_start": IntProperty(

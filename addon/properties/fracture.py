@@ -5,10 +5,11 @@ from typing import Any
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Image
 
+# Numbers of items stay with their names for ever: files hold them.
 TOUGHNESS = [
-    ("NONE", "Uniform", "Equally tough everywhere"),
-    ("WEIGHT", "Vertex Group", "A vertex group or attribute scales it: 1 as set, 0 the factor below"),
-    ("IMAGE", "Image", "The brightness of an image, read through the UV map, scales it: white as set"),
+    ("NONE", "Uniform", "Equally tough everywhere", 0),
+    ("WEIGHT", "Vertex Group", "A vertex group or attribute scales it: 1 as set, 0 the factor below", 1),
+    ("IMAGE", "Image", "The brightness of an image, read through the UV map, scales it: white as set", 2),
 ]
 
 

@@ -3,19 +3,20 @@
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, PointerProperty, StringProperty
 from bpy.types import Image
 
+# Numbers of items stay with their names for ever: files hold them.
 SOURCES = [
-    ("SHEET", "Sheet", "Stiffness of the sheet itself, along and across its weave"),
-    ("SOLID", "Solid", "A homogeneous plate: Young's modulus, Poisson's ratio, density and thickness"),
+    ("SHEET", "Sheet", "Stiffness of the sheet itself, along and across its weave", 0),
+    ("SOLID", "Solid", "A homogeneous plate: Young's modulus, Poisson's ratio, density and thickness", 1),
 ]
 AXES = [
-    ("NONE", "Automatic", "Along the world's X, laid onto the surface"),
-    ("UV", "UV Direction", "Along the direction of U in the UV map"),
-    ("IMAGE", "Image", "From the colours of an image, read through the UV map"),
-    ("VECTOR", "Vector", "Along a direction of the object, laid onto the surface"),
+    ("NONE", "Automatic", "Along the world's X, laid onto the surface", 0),
+    ("UV", "UV Direction", "Along the direction of U in the UV map", 1),
+    ("IMAGE", "Image", "From the colours of an image, read through the UV map", 2),
+    ("VECTOR", "Vector", "Along a direction of the object, laid onto the surface", 3),
 ]
 ENCODINGS = [
-    ("DOUBLE_ANGLE", "Double Angle", "Red, green = ½ + ½(cos 2φ, sin 2φ), blue = strength; φ from U towards V"),
-    ("HUE", "Hue", "Hue = φ/180°, saturation = strength: for painting by hand"),
+    ("DOUBLE_ANGLE", "Double Angle", "Red, green = ½ + ½(cos 2φ, sin 2φ), blue = strength; φ from U towards V", 0),
+    ("HUE", "Hue", "Hue = φ/180°, saturation = strength: for painting by hand", 1),
 ]
 WEIGHTED = {
     "stretch": "Stretch Stiffness",

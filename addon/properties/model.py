@@ -7,34 +7,43 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ...shellcore.dynamics.step_size import ACCURACY
 from ...shellcore.stretch_cap import STRAIN_LIMIT
+from ..bridge.mesh import MODIFIER
+from . import versions
 
+# Numbers of items stay with their names for ever: files hold them.
 BENDING = [
-    ("cubic", "Cubic", "Cubic Shells: fast, for flat and curved rest shapes. The default"),
-    ("hinge", "Hinge", "Exact angles at every fold, slower: for sharp creases and strong curl"),
+    ("cubic", "Cubic", "Cubic Shells: fast, for flat and curved rest shapes. The default", 0),
+    ("hinge", "Hinge", "Exact angles at every fold, slower: for sharp creases and strong curl", 1),
     (
         "quadratic",
         "Quadratic",
         "Fastest, for sheets that are flat at rest (Rest Angles: Flat for others)",
+        2,
     ),
     (
         "subdivision",
         "Subdivision",
         "Smooth finite elements on the Loop surface of the mesh: folds that do not depend on its resolution; slowest. "
         "Best with six edges at every vertex (quads split all one way)",
+        3,
     ),
 ]
 MEMBRANE = [
-    ("fem", "Finite Elements", "Stretch, shear and Poisson's ratio as the material says"),
-    ("springs", "Springs", "Springs along edges and on areas: the same in all directions, cheaper, less exact"),
+    ("fem", "Finite Elements", "Stretch, shear and Poisson's ratio as the material says", 0),
+    ("springs", "Springs", "Springs along edges and on areas: the same in all directions, cheaper, less exact", 1),
 ]
-# Numbers stay with their names for ever: files hold them.
 INTEGRATORS = [
-    ("implicit_euler", "Implicit Euler", "Always stable, damps motion. The default", 0),
+    (
+        "implicit_euler",
+        "Implicit Euler",
+        "Always stable, quick. Damps motion: what swings soon hangs still. The default",
+        0,
+    ),
     (
         "sdirk2",
         "SDIRK2",
         "As nature does it: what swings goes on to swing, friction holds as it should. As many steps a frame as "
-        "Quality asks for; several times slower, most where sheets touch",
+        "Quality asks for; several times slower than Implicit Euler, most where sheets touch",
         5,
     ),
     ("newmark", "Newmark", "Keeps energy: livelier motion, slower. Steps that would gain any are damped", 1),
@@ -59,27 +68,38 @@ QUALITIES = [
     ("CUSTOM", "Custom", "By a number", 3),
 ]
 SOLVERS = [
-    ("auto", "Automatic", "Chosen by the stiffness of the sheet and by how it moves; as quick as looks right"),
-    ("quasi_newton", "Quasi-Newton", "Quickest for soft sheets; brings drapes down too softly"),
+    ("auto", "Automatic", "Chosen by the stiffness of the sheet and by how it moves; as quick as looks right", 0),
+    ("quasi_newton", "Quasi-Newton", "Quickest for soft sheets; brings drapes down too softly", 1),
     (
         "newton",
         "Newton",
         "Solves every step sharply: for stiff sheets, and drapes that fall and fold as they should; slower",
+        2,
     ),
 ]
 JACOBIANS = [
-    ("constant", "At Rest", "As the sheet bends about its rest shape: quickest where folds are gentle"),
-    ("cubic", "Roughly", "Follows folds as they form: between the two"),
-    ("exact", "Exactly", "Follows every fold: dearer steps, fewer of them where folds are sharp"),
+    ("constant", "At Rest", "As the sheet bends about its rest shape: quickest where folds are gentle", 0),
+    ("cubic", "Roughly", "Follows folds as they form: between the two", 1),
+    ("exact", "Exactly", "Follows every fold: dearer steps, fewer of them where folds are sharp", 2),
 ]
 
 
-def _enabled(settings: Any, _context: Any) -> None:
-    """A new shell has no modifier of ours yet. It leaves Outer Thickness alone, unless others of its file keep it."""
-    from ..bridge.mesh import MODIFIER
+def steps_by_quality(settings: Any) -> bool:
+    """Whether Quality says how many steps a frame takes, not Steps."""
+    return bool(settings.integrator == "sdirk2")
 
+
+def _enabled(settings: Any, _context: Any) -> None:
+    """What a new shell has otherwise than those of older files, however it was made: by button, script or preset."""
+    if settings.enabled:
+        versions.begin(settings)
+        _leave_outer_thickness(settings)
+
+
+def _leave_outer_thickness(settings: Any) -> None:
+    """A new shell has no modifier of ours yet. It leaves Outer Thickness alone, unless others of its file keep it."""
     obj = settings.id_data
-    if not settings.enabled or MODIFIER in obj.modifiers or settings.is_property_set("use_outer_thickness"):
+    if MODIFIER in obj.modifiers or settings.is_property_set("use_outer_thickness"):
         return
     every: Any = bpy.data.objects
     shells = [other.thin_shell for other in every if other != obj and other.type == "MESH" and other.thin_shell.enabled]
@@ -161,9 +181,13 @@ TABLE = {
         description="Weigh folds so that the sheet bends alike in every direction of its triangulation",
         default=False,
     ),
+    "settings_version": IntProperty(
+        name="Version", description="Whose defaults the settings have", options={"HIDDEN"}, default=versions.FIRST
+    ),
     "live_iterations": IntProperty(
         name="Preview Iterations",
-        description="Solver iterations a step in Live mode: fewer play faster and look softer",
+        description="Solver iterations a step in Live mode: fewer play faster and look softer. SDIRK2 plays in Draft "
+        "quality instead",
         default=12,
         min=1,
         max=1000,

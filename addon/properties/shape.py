@@ -5,27 +5,28 @@ from typing import Any
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
 from bpy.types import Collection, Object
 
+# Numbers of items stay with their names for ever: files hold them.
 REST_SHAPES = [
-    ("START", "As at Start", "The shape it has at the first frame"),
-    ("KEY", "Shape Key", "A shape key of this mesh"),
-    ("OBJECT", "Object", "Another object with the same vertices, at its own place and scale"),
-    ("UV", "From UV", "The UV map is the sewing pattern: islands are flat pieces of cloth, sewn where they meet"),
+    ("START", "As at Start", "The shape it has at the first frame", 0),
+    ("KEY", "Shape Key", "A shape key of this mesh", 1),
+    ("OBJECT", "Object", "Another object with the same vertices, at its own place and scale", 2),
+    ("UV", "From UV", "The UV map is the sewing pattern: islands are flat pieces of cloth, sewn where they meet", 3),
 ]
 UV_SIZES = [
-    ("AREA", "Fit to Mesh", "As large in all as the mesh is at the start"),
-    ("SCALE", "Scale", "As large as the UV map says, given the length of its square"),
+    ("AREA", "Fit to Mesh", "As large in all as the mesh is at the start", 0),
+    ("SCALE", "Scale", "As large as the UV map says, given the length of its square", 1),
 ]
 PATTERN = frozenset({"rest_uv", "rest_uv_size", "rest_uv_scale"})
 """Settings that count where the rest shape comes from the UV map."""
 REST_ANGLES = [
-    ("shape", "From Shape", "Folds and curvature of the rest shape are kept"),
-    ("flat", "Flat", "The sheet was cut flat: it wants to unroll everywhere"),
+    ("shape", "From Shape", "Folds and curvature of the rest shape are kept", 0),
+    ("flat", "Flat", "The sheet was cut flat: it wants to unroll everywhere", 1),
 ]
 COLLIDER_SHAPES = [
-    ("AUTO", "Automatic", "The mesh as it is"),
-    ("MESH", "Mesh", "The mesh as it is"),
-    ("PLANE", "Endless Plane", "All behind the object's local XY plane; its Z points to the free side"),
-    ("SPHERE", "Sphere", "A ball of the object's size about its origin"),
+    ("AUTO", "Automatic", "The mesh as it is", 0),
+    ("MESH", "Mesh", "The mesh as it is", 1),
+    ("PLANE", "Endless Plane", "All behind the object's local XY plane; its Z points to the free side", 2),
+    ("SPHERE", "Sphere", "A ball of the object's size about its origin", 3),
 ]
 
 

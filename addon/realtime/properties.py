@@ -16,15 +16,16 @@ from bpy.props import (
 
 from ..properties.declared import declared
 
+# Numbers of items stay with their names for ever: files hold them.
 MOTIONS = [
-    ("FULL", "Full", "Every step solved: contact, creases, large stretch"),
-    ("MODAL", "Real Time", "The shell moves in its modes, fast enough to drag; no contact"),
+    ("FULL", "Full", "Every step solved: contact, creases, large stretch", 0),
+    ("MODAL", "Real Time", "The shell moves in its modes, fast enough to drag; no contact", 1),
 ]
 KINDS = [
-    ("POSITION", "Position", "The middle of the vertices goes where the object goes"),
-    ("ORIENTATION", "Orientation", "The vertices turn as the object turns"),
-    ("BOTH", "Position and Orientation", "The middle of the vertices moves and turns with the object"),
-    ("RIGID", "Rigid", "Every vertex moves with the object, as if glued to it"),
+    ("POSITION", "Position", "The middle of the vertices goes where the object goes", 0),
+    ("ORIENTATION", "Orientation", "The vertices turn as the object turns", 1),
+    ("BOTH", "Position and Orientation", "The middle of the vertices moves and turns with the object", 2),
+    ("RIGID", "Rigid", "Every vertex moves with the object, as if glued to it", 3),
 ]
 
 

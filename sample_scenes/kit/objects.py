@@ -80,9 +80,10 @@ def as_shell(obj: Any, preset: str = "", **settings: Any) -> Any:
     assert bpy.ops.thin_shell.toggle() == {"FINISHED"}
     if preset:
         assert bpy.ops.thin_shell.preset(name=preset) == {"FINISHED"}
-    # Both are on in the kept files, and the facts were measured so; creases need marks or an attribute besides.
-    for name in ("use_creases", "use_outer_thickness"):
+    # The kept files and the facts are of shells as 0.1.0 made them; creases need marks or an attribute besides.
+    for name in ("use_creases", "use_outer_thickness", "integrator", "strain_limit"):
         obj.thin_shell.property_unset(name)
+    obj.thin_shell.settings_version = 0
     for key, value in settings.items():
         setattr(obj.thin_shell, key, value)
     return obj

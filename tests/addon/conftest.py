@@ -1,6 +1,7 @@
 """Fixtures for tests inside Blender as a module; the add-on is loaded as Blender does, as a package with the core."""
 
 import importlib.util
+import shutil
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ bpy = pytest.importorskip("bpy")
 from blender_scenes import make_grid, pin  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
+FIRST_VERSION = Path(__file__).parent / "kept" / "v0_1_0"
 
 
 def _package():
@@ -92,4 +94,33 @@ def dome(blend):
     obj.location = (0.3, 0.2, 1.0)
     bpy.context.view_layer.update()
     obj.thin_shell.use_fracture = True
+    return obj
+
+
+@pytest.fixture
+def second_version(registered, monkeypatch):
+    """New shells have another scheme and cap than those of 0.1.0."""
+    from thin_shell.addon.properties import versions
+    from versioned import SECOND
+
+    monkeypatch.setattr(versions, "CHANGES", {2: SECOND})
+
+
+@pytest.fixture
+def first(registered, tmp_path):
+    """The kept file of 0.1.0, open beside its caches: gives its objects."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    shutil.copytree(FIRST_VERSION / "thin_shell_cache", tmp_path / "thin_shell_cache")
+    shutil.copy(FIRST_VERSION / "scene.blend", tmp_path / "scene.blend")
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
+    return lambda name: bpy.data.objects[name]
+
+
+@pytest.fixture
+def unbaked(first):
+    """A shell of that file without its bake, active."""
+    from versioned import chosen
+
+    obj = chosen(first("Plain"))
+    assert bpy.ops.thin_shell.delete_bake() == {"FINISHED"}
     return obj

@@ -6,16 +6,6 @@ import pytest
 from blender_scenes import bake, evaluated, failure
 from thin_shell.addon.bake import frames
 from thin_shell.addon.bake.fingerprint import of_settings
-from thin_shell.addon.properties.model import INTEGRATORS, QUALITIES
-
-# What files of 0.1.0 hold.
-OLD = {"implicit_euler": 0, "newmark": 1, "imex_bending": 2, "imex_membrane": 3, "explicit": 4}
-
-
-def test_numbers_in_files_mean_what_they_did():
-    numbers = {name: number for name, _, _, number in INTEGRATORS}
-    assert numbers == OLD | {"sdirk2": 5}
-    assert [number for *_, number in QUALITIES] == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("quality, given", [("DRAFT", "draft"), ("DEFAULT", "default"), ("FINAL", "final")])

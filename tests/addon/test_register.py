@@ -78,7 +78,7 @@ def test_every_setting_is_in_a_panel():
     from pathlib import Path
 
     drawn = "".join(path.read_text() for path in (Path(addon.__file__).parent / "panels").glob("*.py"))
-    hidden = {"enabled", "cache_name", "shell_id", "preset_name", "whole_mesh", "split_mesh"} | {
+    hidden = {"enabled", "cache_name", "shell_id", "preset_name", "whole_mesh", "split_mesh", "settings_version"} | {
         name for name in NAMES if name.startswith("baked")
     }
     prefixes = ("keep_", "weight_", "field_")
