@@ -15,12 +15,13 @@ import numpy as np
 from ..balance import Gains, kinetic
 from ..integrators import Integrator, State
 from ..linalg.multifrontal import NotDefinite
+from ..linalg.vectors import by_columns
 from ..solver import Solution
 from ..solvers.newton import Newton
 from ..step_potential import StepPotential
 from ..system import System
 from ..types import Floats, Ints
-from .sdirk import Halfway, Sdirk2
+from .sdirk import ERROR, Halfway, Sdirk2
 from .step_size import StepSize
 
 # Times a stage is solved with contacts looked up anew, and the one from which what arrives is taken even if normals
@@ -77,8 +78,10 @@ class StageSolver:
         damped = Integrator(system, "implicit_euler", 0.0, 0.0, self._scheme.jacobian)
         damped.preconditioned = False
         solution = yield from self._by(damped, state, h)
-        self._scheme.error = np.zeros_like(state.x)
-        self._found = self._found[0], before.rested()
+        end = self._found[0]
+        # What the scheme would have erred by: steps are to be as long as they were when it is tried again.
+        self._scheme.error = by_columns((ERROR * h * h) * np.where(system.free, end.a - state.a, 0.0))
+        self._found = end, before.rested()
         self.stats["damped_steps"] += 1
         return solution
 

@@ -36,9 +36,12 @@ class Factored:
         self.products = 0
         """Of conjugate gradients so far."""
 
-    def factor(self, hessian: Hessian, free: Bools, tied: object, of_shells: Callable[[], Hessian]) -> None:
+    def factor(
+        self, hessian: Hessian, free: Bools, tied: object, of_shells: Callable[[], Hessian], single: bool = False
+    ) -> None:
         """Of the rows and columns that are `free` (n, 3), with ones on the diagonal elsewhere; `of_shells`: a Hessian
-        without contacts, whose layout serves as long as what is `tied` stays so. Raises NotDefinite."""
+        without contacts, whose layout serves as long as what is `tied` stays so; `single`: in single precision.
+        Raises NotDefinite."""
         matrix = self._whole(hessian)
         if not free.all():
             _hold(matrix, free)
@@ -49,7 +52,7 @@ class Factored:
         keys = self._keys_of(matrix)
         self._matrix = None
         if np.array_equal(keys, self._keys):
-            self._factor = Cholesky(self._plan, matrix.data)
+            self._factor = Cholesky(self._plan, matrix.data, single)
             return
         place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         there = self._keys[place] == keys
@@ -58,7 +61,7 @@ class Factored:
         if not there.all():
             data[np.searchsorted(self._keys, self._vertices * (len(free) + 1))] += self._moved(matrix, ~there)
             self._matrix = matrix
-        self._factor = Cholesky(self._plan, data)
+        self._factor = Cholesky(self._plan, data, single)
 
     def solve(self, right: Floats) -> Floats:
         """Solution for one right-hand side (3n,)."""

@@ -93,7 +93,8 @@ class Newton:
             self._inertia = None
             counts.factorisations += 1
             try:
-                self._factor(potential, x, potential.hessian(x, potential.mixed_stress(x), psd=True))
+                # It only preconditions: gradients tell what single precision misses.
+                self._factor(potential, x, potential.hessian(x, potential.mixed_stress(x), psd=True), single=True)
             except NotDefinite:
                 return Solution(x, False, np.inf, counts, "the Hessian is not definite")
             self._inertia, self._frames = potential.inertia, self._corotation.frames(x)
@@ -189,8 +190,8 @@ class Newton:
         turned = self._corotation.turned(self._rotations, right, back=True)
         return self._corotation.turned(self._rotations, self._solution(turned), back=False)
 
-    def _factor(self, potential: StepPotential, x: Floats, hessian: Hessian) -> None:
-        self._factored.factor(hessian, potential.free, potential.tied, lambda: potential.hessian_of_shells(x))
+    def _factor(self, potential: StepPotential, x: Floats, hessian: Hessian, single: bool = False) -> None:
+        self._factored.factor(hessian, potential.free, potential.tied, lambda: potential.hessian_of_shells(x), single)
 
     def _factor_whole(self, potential: StepPotential, x: Floats, stresses: MixedStress, counts: Counts) -> None:
         """The Hessian itself or, where it is not definite, what is above it."""
