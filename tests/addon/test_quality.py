@@ -20,13 +20,15 @@ def test_quality_is_handed_on(sheet, quality, given):
 
 
 def test_a_better_one_is_nearer_to_a_best_one(sheet):
-    """Most of a second of a sheet that falls into its pins, beside final quality."""
+    """A sheet of a metre that falls into its pins, beside final quality, while its folds are still those of its fall."""
+    for vertex in sheet.data.vertices:
+        vertex.co *= 0.5
     found = {}
-    sheet.thin_shell.integrator, sheet.thin_shell.frame_end = "sdirk2", 20
+    sheet.thin_shell.integrator, sheet.thin_shell.frame_end = "sdirk2", 15
     for quality in ("DRAFT", "DEFAULT", "FINAL"):
         sheet.thin_shell.quality = quality
         bake()
-        found[quality] = evaluated(sheet, 20)
+        found[quality] = evaluated(sheet, 15)
         sheet.thin_shell.unlocked = True
     off = {name: float(np.abs(found[name] - found["FINAL"]).mean()) for name in ("DRAFT", "DEFAULT")}
     assert 0.0 < off["DEFAULT"] < 0.6 * off["DRAFT"]
