@@ -51,8 +51,11 @@ class Grip:
             if system.surface is not None:
                 part, of_part = system.surface.hessian(part), system.surface.carry(of_part)
             total, drive = total + part, drive + of_part
-        self._matrix = (h * h * total.matrix()).tocsr()
-        self._drive = h * h * drive.ravel()
+        matrix = (h * h * total.matrix()).tocsr()
+        # Springs hardened without end would drown the mass in round-off; so hard ones hold as well.
+        hardest = float(system.mass.max()) / float(np.sqrt(np.finfo(np.float64).eps))
+        share = min(1.0, hardest / max(float(abs(matrix.data).max(initial=0.0)), hardest))
+        self._matrix, self._drive = share * matrix, share * h * h * drive.ravel()
         touched = np.diff(self._matrix.indptr) > 0
         free = system.free.ravel()
         self.touched: Bools = np.asarray(touched.reshape(-1, 3).any(axis=1))

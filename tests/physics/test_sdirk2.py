@@ -231,3 +231,12 @@ def test_a_factor_serves_the_stages_of_a_frame():
     last = list(sc.simulate(sc.Scene([shell], wind=wind, self_contact=False), 5, fps=24, integrator="sdirk2"))[-1]
     assert last.stats["steps"] >= 6
     assert last.stats["factorisations"] <= last.stats["steps"]
+
+
+def test_contacts_hardened_without_end_leave_no_fault():
+    """One iteration a solve leaves cloth far inside a ball, step after step; its springs are hardened each time."""
+    points, faces = grid(12, 12, 1.0, 1.0)
+    shell = sc.Shell(points - [0.5, 0.5, -0.35], faces, sc.Material.preset("cotton"))
+    scene = sc.Scene([shell], colliders=[sc.Sphere((0.0, 0.0, 0.0), 0.3)])
+    last = list(sc.simulate(scene, 12, fps=FPS, integrator="sdirk2", iterations=1))[-1]
+    assert np.isfinite(last.positions).all() and np.isfinite(last.velocities).all()
