@@ -32,7 +32,8 @@ class Corotation:
         at = components(rest)
         first, second = self._edges(at)
         # A direction in each face, by its edges, that agrees with those of its neighbours as well as one in space does.
-        normal = _unit(np.cross(first, second, axis=0))
+        across: Floats = np.cross(first, second, axis=0)
+        normal = _unit(across)
         axis = np.zeros_like(normal)
         axis[np.abs(normal).argmin(axis=0), np.arange(len(faces))] = 1.0
         common = np.eye(3)[:, [int(np.abs(normal).sum(axis=1).argmin())]]
@@ -59,7 +60,7 @@ class Corotation:
     def frames(self, x: Floats) -> Floats:
         """An orthonormal frame at each unknown for shells at x (n, 3): (3, 3, n), vectors first."""
         first, second = self._edges(components(x))
-        normal = np.cross(first, second, axis=0)
+        normal: Floats = np.cross(first, second, axis=0)
         along = self._along[0] * first + self._along[1] * second
         along *= np.sqrt(dot(normal, normal))
         sums = self._gather(np.concatenate([normal, along]))

@@ -20,7 +20,7 @@ def test_quality_is_handed_on(sheet, quality, given):
 
 
 def test_a_better_one_is_nearer_to_a_best_one(sheet):
-    """A sheet of a metre that falls into its pins, beside final quality, while its folds are still those of its fall."""
+    """A sheet of a metre that falls into its pins, beside final quality: half a second, before its folds run apart."""
     for vertex in sheet.data.vertices:
         vertex.co *= 0.5
     found = {}
