@@ -12,7 +12,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ..linalg.assembly import incidence
-from ..linalg.vectors import Product, by_columns, components, dot, picked
+from ..linalg.vectors import Product, by_columns, components, cross, dot, picked
 from ..types import Bools, Floats, Ints
 
 TINY = float(np.finfo(np.float64).tiny)
@@ -32,8 +32,7 @@ class Corotation:
         at = components(rest)
         first, second = self._edges(at)
         # A direction in each face, by its edges, that agrees with those of its neighbours as well as one in space does.
-        across: Floats = np.cross(first, second, axis=0)
-        normal = _unit(across)
+        normal = _unit(cross(first, second))
         axis = np.zeros_like(normal)
         axis[np.abs(normal).argmin(axis=0), np.arange(len(faces))] = 1.0
         common = np.eye(3)[:, [int(np.abs(normal).sum(axis=1).argmin())]]
@@ -60,13 +59,13 @@ class Corotation:
     def frames(self, x: Floats) -> Floats:
         """An orthonormal frame at each unknown for shells at x (n, 3): (3, 3, n), vectors first."""
         first, second = self._edges(components(x))
-        normal: Floats = np.cross(first, second, axis=0)
+        normal = cross(first, second)
         along = self._along[0] * first + self._along[1] * second
         along *= np.sqrt(dot(normal, normal))
         sums = self._gather(np.concatenate([normal, along]))
         up = _unit(sums[:3])
         tangent = _unit(sums[3:] - dot(sums[3:], up) * up)
-        every = np.stack([tangent, np.cross(up, tangent, axis=0), up]).reshape(9, -1)
+        every = np.stack([tangent, cross(up, tangent), up]).reshape(9, -1)
         frames: Floats = picked(every, self._like).reshape(3, 3, -1)
         return frames
 
