@@ -169,7 +169,7 @@ def test(arguments: list[str]) -> int:
         command = (*suite.runner, *pytest_arguments(suite), *arguments)
         code = run(python, *command, kernels=suite.kernels)
         if code < 0 and suite.runner == IN_BPY:
-            # No test has failed: Blender as a module has crashed, as it does once in a while where tests delete scenes.
+            # No test has failed: the process has crashed, which is seen once in a while and not understood.
             say(f"{suite.name}: killed by signal {-code}, run once more")
             code = run(python, *command, kernels=suite.kernels)
         if code not in passing(arguments):
